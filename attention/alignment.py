@@ -80,7 +80,7 @@ def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
     if trace.target is None or "cross" not in trace.parts:
         raise Unavailable(
             gettext_lazy(
-                "{name} has no cross-attention, so nothing to align. Pick a model that translates.",
+                "{name} has no cross-attention. Pick a model that translates.",
                 name=trace.model.name,
             )
         )
@@ -135,13 +135,13 @@ class HandAligned:
     def __post_init__(self) -> None:
         """Raise ValueError if there are no links or if a link refers to a missing word."""
         if not self.sure | self.possible:
-            raise ValueError(gettext_lazy("A pair of sentences without links tells nothing."))
+            raise ValueError(gettext_lazy("A pair without links cannot be scored."))
         for source, target in self.sure | self.possible:
             if not (0 <= source < len(self.source_words) and 0 <= target < len(self.target_words)):
                 raise ValueError(
                     gettext_lazy(
-                        "The link {source}-{target} came; there are source words 0 to {last_source} and "
-                        "target words 0 to {last_target}.",
+                        "Got the link {source}-{target}; source words are 0 to {last_source}, target words "
+                        "0 to {last_target}.",
                         source=source,
                         target=target,
                         last_source=len(self.source_words) - 1,
@@ -158,9 +158,7 @@ def strongest_sources(trace: Trace, pair: HandAligned) -> Places:
     cross-attention.
     """
     if trace.target is None:
-        raise Unavailable(
-            gettext_lazy("{name} writes no translation, so nothing can be aligned.", name=trace.model.name)
-        )
+        raise Unavailable(gettext_lazy("{name} writes no translation to align.", name=trace.model.name))
     rows = {CrossRowConvention.WRITING: output_tokens(trace.target), CrossRowConvention.OWN: trace.target}
     looking = np.stack([membership(rows[read_at], pair.target_words) for read_at in CrossRowConvention]).astype(
         np.float32

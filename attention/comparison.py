@@ -314,7 +314,7 @@ def changes(views: AlignedViews, partners: Heads) -> Changes:
     spaced rows.
     """
     if not views.queries.pairs or not views.keys.pairs:
-        raise ValueError(gettext_lazy("The two texts have no words in common, so no row can be compared."))
+        raise ValueError(gettext_lazy("The texts share no words, so no row can be compared."))
     layers, heads = partners.shape[:2]
     rows = sample_rows(views, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)

@@ -122,8 +122,8 @@ def _unpack_edit(word: str) -> Edit:
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
             gettext_lazy(
-                "{word!r} is not a valid edit and is left out. Expected codes such as a3-1 (ablate head "
-                "3-1), u3-1 (average it), c3-1-8-2, h3-2 or m3-2 (zero the value of token 2 in layer 3).",
+                "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (average it), c3-1-8-2, "
+                "h3-2 or m3-2 (zero the value of token 2 in layer 3).",
                 word=word[:40],
             )
         )
@@ -234,7 +234,7 @@ def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -
     way = (other - before).astype(np.float64)
     length = float(way @ way)
     if not length:
-        raise ValueError(gettext_lazy("Both texts have the same answer, so there is no way between them."))
+        raise ValueError(gettext_lazy("Both texts have the same answer. Change a word."))
     shares: FloatArray = ((values - before) @ way / length).astype(np.float32)
     return shares
 

@@ -42,7 +42,7 @@ __all__ = ["EXACT", "InvalidAttention", "first", "trace", "with_content_id"]
 
 ROUNDED = 0.02  # tolerance between the weights of two passes in half precision
 OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # fields of a model output
-ASK = gettext_lazy("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
+ASK = gettext_lazy("an array (head, query, key) per layer, like a model's outputs.attentions")
 
 
 def trace(  # noqa: PLR0913  # the parts of a trace
@@ -153,13 +153,13 @@ def _axes(values: Any) -> int:
         raise InvalidAttention(
             _(
                 'The model reported no maps. Load it with attn_implementation="eager" and call it with '
-                "output_attentions=True, or let headlight.explore read the text with it."
+                "output_attentions=True, or use headlight.explore."
             )
         )
     if fields := [name for name in OUTPUTS if getattr(values, name, None) is not None]:
         raise InvalidAttention(
             _(
-                "A whole {name} came; give its maps: {fields}.",
+                "Got a {name}; give its maps: {fields}.",
                 name=type(values).__name__,
                 fields=format_or_list([f"outputs.{field}" for field in fields]),
             )
@@ -167,26 +167,20 @@ def _axes(values: Any) -> int:
     if isinstance(values, Mapping):
         raise mapping_error(values)
     if getattr(values, "is_nested", False):
-        raise InvalidAttention(
-            _("A nested tensor came, which has rows of several lengths. Give one text: tensor.unbind()[0].")
-        )
+        raise InvalidAttention(_("Got a nested tensor. Give one text: tensor.unbind()[0]."))
     if hasattr(values, "shape"):
         return len(values.shape)
     if isinstance(values, Real):
         return 0
     if not isinstance(values, list | tuple):
-        raise InvalidAttention(
-            _("{name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
-        )
+        raise InvalidAttention(_("Got {name}; expected {ask}.", name=type(values).__name__, ask=ASK))
     if not values:
         raise _empty_input_error(values)
     return 1 + _axes(next((value for value in values if value is not None), None))
 
 
 def _empty_input_error(values: Any) -> InvalidAttention:
-    return InvalidAttention(
-        _("An empty {name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
-    )
+    return InvalidAttention(_("Got an empty {name}; expected {ask}.", name=type(values).__name__, ask=ASK))
 
 
 def _items(values: Any) -> list[Any]:
@@ -198,8 +192,8 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
     if missing := [at for at, layer in enumerate(given) if layer is None]:
         raise InvalidAttention(
             _(
-                "No map came for layer {layers} (None). Leave such layers out: [a for a in attentions if a is not "
-                "None]. The others are then counted from 0.",
+                "Layer {layers} has no map (None). Leave such layers out: [a for a in attentions if a "
+                "is not None]. Then the others count from 0.",
                 layers=format_numbers(missing),
             )
         )
@@ -224,7 +218,7 @@ def _single_layer(values: Any, at: int) -> FloatArray:
     if block.ndim != 3 or not block.size:
         raise InvalidAttention(
             _(
-                "Layer {layer} has the shape {shape}; (head, query, key) or (1, head, query, key) is expected.",
+                "Layer {layer} has the shape {shape}; expected (head, query, key) or (1, head, query, key).",
                 layer=at,
                 shape=block.shape,
             )
@@ -236,7 +230,7 @@ def _array(values: Any, what: str) -> FloatArray:
     """Convert numbers of any library to a float32 array."""
     if getattr(values, "is_meta", False):
         raise InvalidAttention(
-            _("A tensor on the device “meta” came, which holds no numbers. Load the weights, and run the model again.")
+            _("Got a tensor on the device “meta”, without numbers. Load the weights and run the model again.")
         )
     try:
         # Convert torch tensors without an import of torch; NumPy cannot read bfloat16 or memory of other devices.
@@ -253,9 +247,7 @@ def _array(values: Any, what: str) -> FloatArray:
             found = np.asarray(values.filled(0) if isinstance(values, np.ma.MaskedArray) else values)
             return found.astype(np.float32, casting="unsafe" if found.dtype == object else "same_kind", copy=False)
     except (TypeError, ValueError, AttributeError, RuntimeError) as error:
-        raise InvalidAttention(
-            _("{what} is no block of real numbers with rows of one length; give {ask}.", what=what, ask=ASK)
-        ) from error
+        raise InvalidAttention(_("{what} is not an array of real numbers; give {ask}.", what=what, ask=ASK)) from error
 
 
 def _steps(given: Any, names: Names) -> list[FloatArray]:
@@ -266,10 +258,10 @@ def _steps(given: Any, names: Names) -> list[FloatArray]:
         if _are_stacks(parts):
             raise stacks_error(parts)
     if len({len(step) for step in steps}) > 1:
-        raise InvalidAttention(_("The steps have different numbers of layers; give all layers of every step."))
+        raise InvalidAttention(_("The steps differ in layers; give all layers of every step."))
     if not hasattr(given, "shape") and _streams(steps):
         way = _(" If these are encoder and decoder: attentions[0].") if len(steps) == 2 else ""
-        said = _("Each layer holds two streams, as XLNet's do. Give the content stream: [h for h, g in attentions].")
+        said = _("Each layer has two streams, as in XLNet. Give the content stream: [h for h, g in attentions].")
         raise InvalidAttention(said + way)
     layers = [_layers(step, names, at) for at, step in enumerate(steps)]
     return [_stitch_steps(at, list(blocks), names) for at, blocks in enumerate(zip(*layers, strict=True))]
@@ -317,7 +309,7 @@ def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> Floa
     width = steps[-1].shape[2]
     if any(step.shape[0] != steps[0].shape[0] or step.shape[2] > width for step in steps):
         raise InvalidAttention(
-            _("In layer {layer}, the keys of a step do not go on from those of the step before.", layer=layer)
+            _("In layer {layer}, a step's keys do not continue those of the step before.", layer=layer)
         )
     if len(steps) > 1 and all(map(_repeats, steps, steps[1:])):
         return steps[-1]
@@ -349,8 +341,8 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
         if (size := max(-least, most)) > 1 + ABOVE:
             raise InvalidAttention(
                 _(
-                    "Layer {layer} has numbers as far from zero as {size:.3g}; with signed=True they are from -1 to 1. "
-                    "Divide all layers by the largest: maps / abs(maps).max().",
+                    "Layer {layer} has values up to ±{size:.3g}; with signed=True the limit is 1. Divide "
+                    "all layers: maps / abs(maps).max().",
                     layer=at,
                     size=size,
                 )
@@ -359,8 +351,8 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
     if least < 0:
         raise InvalidAttention(
             _(
-                "Layer {layer} has negative weights, down to {least:.3g}; weights are from 0 to 1. Are these "
-                "scores, hidden states or logits? Attributions from -1 to 1 need signed=True.",
+                "Layer {layer} has negative weights, down to {least:.3g}. Are these scores or hidden "
+                "states? Attributions from -1 to 1 need signed=True.",
                 layer=at,
                 least=least,
             )
@@ -371,8 +363,8 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
     if most > 1 + ABOVE:
         raise InvalidAttention(
             _(
-                "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout does "
-                "that: call model.eval() first. Else divide all by the largest.",
+                "Layer {layer} has weights above 1, up to {most:.3g}. With dropout, call model.eval() "
+                "first. Else divide all by the largest.",
                 layer=at,
                 most=most,
             )
@@ -392,13 +384,13 @@ def _looks_back(maps: list[FloatArray]) -> bool:
 def _describe_maps(maps: list[FloatArray], signed: bool) -> str:
     """Describe the input, with the range of row sums if some are below one."""
     if signed:
-        return _("A set of maps whose numbers have signs")
+        return _("Maps with signed numbers")
     sums = [block.sum(axis=2) for block in maps]
     least, most = min(float(s.min()) for s in sums), max(float(s.max()) for s in sums)
     if least >= 1 - EXACT:
-        return _("A set of maps")
+        return _("Maps")
     return _(
-        "A set of maps (rows sum to {least:.3g} to {most:.3g}; up to {missing:.3g} of a row is missing)",
+        "Maps (rows sum to {least:.3g} to {most:.3g}; up to {missing:.3g} of a row is missing)",
         least=least,
         most=most,
         missing=1 - least,

@@ -51,13 +51,13 @@ def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ..
     axis = (
         _("neither axis matches")
         if rows != names.queries and cols != names.keys
-        else _("the query axis does not match")
+        else _("the query axis differs")
         if rows != names.queries
-        else _("the key axis does not match")
+        else _("the key axis differs")
     )
     raise InvalidAttention(
         _(
-            "The maps are {rows} × {cols} (query × key), but {came} came with them: {axis}. {hint}",
+            "The maps are {rows} × {cols} (query × key), but got {came}: {axis}. {hint}",
             rows=rows,
             cols=cols,
             came=names.describe(),
@@ -72,44 +72,41 @@ def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tupl
     rows, cols = maps[0].shape[1:]
     weights = signed or all(_are_weights(block) for block in maps)
     if order := _order(shape, names):
-        return _("Put the axes in order: a.permute{order} of a tensor, a.transpose{order} of an array.", order=order)
+        return _("Reorder the axes: a.permute{order} of a tensor, a.transpose{order} of an array.", order=order)
     padded = rows == cols and _has_padding(rows, cols, names)
     if not names.crossed and not padded and names.queries in shape[:-2] and names.queries not in (rows, cols):
         return _(
-            "The axis of {size} is in the place of the heads: swap the axes of token and head of the queries and "
+            "The axis of {size} is in the heads' place: swap the token and head axes of queries and "
             "keys before their product.",
             size=names.queries,
         )
     if rows == names.queries and not names.crossed and _is_band(maps, rows, cols):
-        return _(
-            "Longformer and LED return a band of neighbours and global tokens in place of all keys. Let "
-            "headlight.explore read the text with the model."
-        )
+        return _("Longformer and LED return a band of neighbours, not all keys. Use headlight.explore with the model.")
     if not weights:
         return _(
-            "The numbers are not attention weights; are they hidden states or logits? Give outputs.attentions, of a "
-            'model loaded with attn_implementation="eager".'
+            "These are not attention weights. Give outputs.attentions, of a model loaded with "
+            'attn_implementation="eager".'
         )
     if names.crossed and (rows, cols) == (names.keys, names.queries):
-        return _("Tokens and keys are swapped: tokens are the rows, keys the columns.")
+        return _("Tokens and keys are swapped: tokens name rows, keys columns.")
     if names.crossed:
-        return _("Rows are named by the tokens, columns by the keys; take both from the ids that the model read.")
+        return _("Tokens name rows, keys columns; take both from the ids that the model read.")
     if padded:
         crop = _(
-            "Crop the padding: a[..., :{queries}, :{keys}], or a[..., -{queries}:, -{keys}:] if it is on the left.",
+            "Crop the padding: a[..., :{queries}, :{keys}], or on the left a[..., -{queries}:, -{keys}:].",
             queries=names.queries,
             keys=names.keys,
         )
         if len(shape) == 4 and shape[0] > 1:
-            crop += _(" If the first axis of {size} counts texts, not layers, select one: a[:1].", size=shape[0])
+            crop += _(" If the first axis of {size} counts texts, select one: a[:1].", size=shape[0])
         return crop
     if rows == names.queries or cols == names.queries:
         return _(
-            "In cross-attention, the rows are named by the tokens ({rows}) and the columns by keys=[…] ({cols}).",
+            "In cross-attention, tokens name the rows ({rows}), keys=[…] the columns ({cols}).",
             rows=rows,
             cols=cols,
         )
-    return _("Name the tokens that the model read: tokenizer.convert_ids_to_tokens(inputs.input_ids[0]).")
+    return _("Name the model's tokens: tokenizer.convert_ids_to_tokens(inputs.input_ids[0]).")
 
 
 def _order(shape: tuple[int, ...], names: Names) -> tuple[int, ...] | None:
@@ -156,8 +153,8 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
     differing = next(axis for axis, one, other in zip(axes, shape, first, strict=True) if one != other)
     return InvalidAttention(
         _(
-            "Layer {layer} has the shape {shape} and layer 0 {first}: the {axis} axis differs. Give layers of one "
-            "shape, such as [attentions[{layer}]].",
+            "Layer {layer} has the shape {shape}, layer 0 {first}: the {axis} axis differs. Give "
+            "layers of one shape, such as [attentions[{layer}]].",
             layer=at,
             shape=shape,
             first=first,
@@ -174,8 +171,8 @@ def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> Inv
     crop = f"[..., :{names.queries}, :{names.keys}]" if _has_padding(shape[-2], shape[-1], names) else ""
     return InvalidAttention(
         _(
-            "{whole} has the shape {shape}. If its axes are (text, layer, head, query, key), give {texts_first}. If "
-            "they are (layer, text, head, query, key), give {layers_first}.",
+            "{whole} has the shape {shape}. For (text, layer, head, query, key), give {texts_first}. "
+            "For (layer, text, head, query, key), give {layers_first}.",
             whole=whole,
             shape=shape,
             texts_first=f"{whole}[0]{crop}",
@@ -183,8 +180,8 @@ def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> Inv
         )
         if len(shape) > 4
         else _(
-            "{whole} has the shape {shape}. If its axes are (layer, head, query, key), give {layers}. If they are "
-            "(text, head, query, key), give {texts}.",
+            "{whole} has the shape {shape}. For (layer, head, query, key), give {layers}. For (text, "
+            "head, query, key), give {texts}.",
             whole=whole,
             shape=shape,
             layers=f"{whole}{crop}",
@@ -199,14 +196,14 @@ def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
     if not keys or all(isinstance(key, int) for key in keys):
         return InvalidAttention(
             _(
-                "{name} came where maps are expected. Give its layers: list(attentions.values()).",
+                "Got {name}; give its layers: list(attentions.values()).",
                 name=type(given).__name__,
             )
         )
     entries = [f"attentions[{key!r}]" for key in keys[:3]]
     return InvalidAttention(
         _(
-            "{name} came where maps are expected. Give one of its entries: {entries}.",
+            "Got {name}; give one of its entries: {entries}.",
             name=type(given).__name__,
             entries=format_or_list(entries),
         )
@@ -221,8 +218,8 @@ def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
     ]
     return InvalidAttention(
         _(
-            "Several tuples of layers came, as for encoder and decoder, which have separate tokens. Give one: "
-            "{entries}. Cross-attention needs keys=[…] too.",
+            "Got several tuples of layers, like encoder and decoder. Give one: {entries}. "
+            "Cross-attention also needs keys=[…].",
             entries=format_or_list(entries),
         )
     )
@@ -241,15 +238,15 @@ def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
     if abs(whole / 100 - 1) <= UNEVEN:
         return InvalidAttention(
             _(
-                "The rows of layer {layer} sum to 100: these are percentages. Divide all layers by 100, as in "
-                "[a / 100 for a in attentions].",
+                "The rows of layer {layer} sum to 100, as percentages do. Divide all layers: [a / 100 "
+                "for a in attentions].",
                 layer=at,
             )
         )
     return InvalidAttention(
         _(
-            "The rows of layer {layer} sum to {whole:.4g}, but weights sum to at most 1. Divide all layers "
-            "by {whole:.4g}, the number of heads if heads were summed.",
+            "The rows of layer {layer} sum to {whole:.4g}; the limit is 1. Divide all layers by "
+            "{whole:.4g}, the number of heads if heads were summed.",
             layer=at,
             whole=whole,
         )
@@ -262,18 +259,17 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
     if step is not None:
         return InvalidAttention(
             _(
-                "Each step holds {texts} sequences: texts of a batch, or beams. The first text of a batch: "
-                "[[a[:1] for a in step] for step in out.attentions]. The best beam moves between rows: "
-                "[[a[b:b+1] for a in step] for step, b in zip(out.attentions, out.beam_indices[0].tolist()) if b >= "
-                "0].",
+                "Each step has {texts} sequences: texts or beams. The first text: [[a[:1] for a in "
+                "step] for step in out.attentions]. The best beam: [[a[b:b+1] for a in step] for step, "
+                "b in zip(out.attentions, out.beam_indices[0].tolist()) if b >= 0].",
                 texts=texts,
             )
         )
     if len(set(shapes)) > 1:
         return InvalidAttention(
             _(
-                "Layer 0 has the shape {first}, another layer {other}: windows of a picture (window, head, query, "
-                "key), as Swin has them, and no texts. Give one window of one layer: attentions[0][:1].",
+                "Layer 0 has the shape {first}, another {other}: windows of a picture, as in Swin. Give "
+                "one window of one layer: attentions[0][:1].",
                 first=shapes[0],
                 other=next(shape for shape in shapes if shape != shapes[0]),
             )
@@ -281,15 +277,15 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
     if not _has_padding(rows, cols, names):
         return InvalidAttention(
             _(
-                "Layer 0 holds {texts} texts, or windows of a picture. Select the first: [a[:1] for a in attentions].",
+                "Layer 0 has {texts} texts or windows. Select the first: [a[:1] for a in attentions].",
                 texts=texts,
             )
         )
     return InvalidAttention(
         _(
-            "Layer 0 holds {texts} texts of {rows} × {cols}, padded. Select one and crop it: [a[:1, :, :{queries}, "
-            ":{keys}] for a in attentions]. If the padding is on the left: [a[:1, :, -{queries}:, -{keys}:] for a in "
-            "attentions].",
+            "Layer 0 has {texts} padded texts of {rows} × {cols}. Crop one: [a[:1, :, :{queries}, "
+            ":{keys}] for a in attentions], or with left padding [a[:1, :, -{queries}:, -{keys}:] for "
+            "a in attentions].",
             texts=texts,
             rows=rows,
             cols=cols,
@@ -313,15 +309,15 @@ def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
     if np.isinf(block).any():
         hint = _(" Are these scores before the softmax?")
     else:
-        hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
+        hint = _(" A fully masked row becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
     return InvalidAttention(
         _(
-            "Head {layer}-{head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
+            "Head {layer}-{head} has {value} in row {rows}{more}; expected 0 to 1.{hint}",
             layer=at,
             head=head,
             value="NaN" if np.isnan(block[head]).any() else _("infinity"),
             rows=format_numbers(rows),
-            more=_(", and {many} more heads have such rows", many=len(heads) - 1) if len(heads) > 1 else "",
+            more=_(", and {many} more heads", many=len(heads) - 1) if len(heads) > 1 else "",
             hint=hint,
         )
     )
@@ -335,11 +331,11 @@ def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttent
     way = (
         _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
         if turned
-        else _("Dropout does that: call model.eval() first. Divide sums over heads by the number of heads.")
+        else _("With dropout, call model.eval() first. Divide sums over heads by their number.")
     )
     return InvalidAttention(
         _(
-            "Head {layer}-{head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
+            "Head {layer}-{head}: row {row} sums to {sum:.3g}; the limit is 1. {way}",
             layer=at,
             head=int(head),
             row=int(row),

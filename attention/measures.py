@@ -199,7 +199,7 @@ MEASURES = (
         gettext_lazy("nearest first (distance)"),
         mean_distance,
         digits=1,
-        clause=gettext_lazy("look {value} tokens away on average"),
+        clause=gettext_lazy("attend {value} tokens away on average"),
     ),
     Measure(
         "punctuation",
@@ -223,7 +223,7 @@ MEASURES = (
 
 
 IN_PATCHES: dict[str, dict[str, Any]] = {  # fields that differ for pictures
-    "distance": {"unit": gettext_lazy("patches"), "clause": gettext_lazy("look {value} patches away on average")},
+    "distance": {"unit": gettext_lazy("patches"), "clause": gettext_lazy("attend {value} patches away on average")},
 }
 
 

@@ -256,9 +256,7 @@ def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
     """
     parts = word_stretches(row)
     if not any(len({row.ids[slice(*unit)] for unit in stretch}) > 1 for stretch in parts):
-        raise ValueError(
-            gettext_lazy("This text has no two different words that could change places. Type a longer one.")
-        )
+        raise ValueError(gettext_lazy("This text has no two different words to swap. Type a longer one."))
     dice = random.Random(seed)
     while True:
         mixed = [dice.sample(stretch, len(stretch)) for stretch in parts]
@@ -277,19 +275,17 @@ def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
     if first == second or not all(0 <= word < len(every) for word in (first, second)):
         raise ValueError(
             gettext_lazy(
-                "Words {first} and {second} cannot be swapped; two of the words 0 to {last} can.",
+                "Words {first} and {second} cannot be swapped; words are 0 to {last}.",
                 first=first,
                 second=second,
                 last=len(every) - 1,
             )
         )
     if row.ids[slice(*every[first])] == row.ids[slice(*every[second])]:
-        raise ValueError(
-            gettext_lazy("Both words read alike, so that swapping them changes nothing. Pick two different ones.")
-        )
+        raise ValueError(gettext_lazy("Both words are the same. Pick two different ones."))
     pair = {every[first]: every[second], every[second]: every[first]}
     if not any(pair.keys() <= set(stretch) for stretch in parts):
-        raise ValueError(gettext_lazy("Two words of different texts cannot be swapped. Pick two words of one text."))
+        raise ValueError(gettext_lazy("The words are in different texts. Pick two of one text."))
     return _order(row, parts, [[pair.get(unit, unit) for unit in stretch] for stretch in parts])
 
 

@@ -224,12 +224,7 @@ class MapRecord:
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
         """Raise Unavailable, because scores were not recorded."""
-        raise Unavailable(
-            gettext_lazy(
-                "This architecture reports finished attention maps only; scores, queries, keys and values "
-                "are not available. Use a model such as BERT or GPT-2."
-            )
-        )
+        raise Unavailable(gettext_lazy("This model reports attention maps only. Use a model such as BERT or GPT-2."))
 
     def quick(self) -> MapRecord:
         """Return the record itself, because its maps are already computed."""
@@ -263,7 +258,7 @@ class NoAttention:
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
         """Raise Unavailable, because the layer has no attention."""
-        raise Unavailable(gettext_lazy("This layer has no attention. Pick a layer that has some."))
+        raise Unavailable(gettext_lazy("This layer has no attention. Pick another."))
 
     def quick(self) -> NoAttention:
         """Return the record itself."""

@@ -95,7 +95,7 @@ def meta_json(table: str, provenance: Mapping[str, Any]) -> bytes:
     """Return a JSON file with the provenance of the CSV file ``table`` and notes on how to read its cells."""
     notes = [
         _("an apostrophe before = + - @ prevents formulas"),
-        _("pandas reads words such as NA and null as missing; keep_default_na=False keeps them as text"),
+        _("pandas reads NA and null as missing, unless keep_default_na=False"),
     ]
     return (json.dumps({"table": table, **provenance, "notes": notes}, ensure_ascii=False, indent=2) + "\n").encode()
 

@@ -99,8 +99,7 @@ def parse(data: bytes) -> Trace:
     ) as error:
         raise ValueError(
             gettext_lazy(
-                "This file of {size} bytes is not a whole trace saved by Headlight; "
-                "open one that was saved with “Save the trace”.",
+                "This file of {size} bytes is not a complete trace; open one saved with “Save the trace”.",
                 size=len(data),
             )
         ) from error

@@ -17,10 +17,7 @@ from attention.tokens import TokenRow
 from i18n import LazyMessage, gettext_lazy
 
 PARTS = ("encoder", "decoder", "cross")
-SIGNED = gettext_lazy(
-    "This needs attention weights, whose rows are shares that sum to one; these maps hold numbers with signs, such as "
-    "attributions."
-)
+SIGNED = gettext_lazy("This needs attention weights, whose rows sum to one; these maps hold signed numbers.")
 PART_NAMES = {
     "encoder": gettext_lazy("encoder"),
     "decoder": gettext_lazy("decoder"),
@@ -31,7 +28,7 @@ PART_NAMES = {
 def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
     """Return the message that a layer has no attention; it lists the ``attending`` layers."""
     return gettext_lazy(
-        "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
+        "Layer {layer} has no attention. Pick one of {layers}.",
         layer=layer,
         layers=", ".join(str(other) for other in attending),
     )
@@ -46,7 +43,7 @@ def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage |
     if not missing:
         return None
     return gettext_lazy(
-        "This needs attention in every layer, and these have none: {layers}. Pick another model.",
+        "These layers have no attention: {layers}. Pick another model.",
         layers=", ".join(str(layer) for layer in missing),
     )
 
@@ -184,8 +181,8 @@ class Trace:
         if not 0 <= query < records[0].queries:
             raise IndexError(
                 gettext_lazy(
-                    "Token {query} was asked for; this trace has tokens 0 to {last}.",
-                    query=query,
+                    "There is no token {token}; tokens are 0 to {last}.",
+                    token=query,
                     last=records[0].queries - 1,
                 )
             )
@@ -209,8 +206,7 @@ class Trace:
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
             raise IndexError(
                 gettext_lazy(
-                    "Head {layer}-{head} was asked for; {name} has layers 0 to {last_layer} "
-                    "and heads 0 to {last_head}.",
+                    "There is no head {layer}-{head}; {name} has layers 0 to {last_layer} and heads 0 to {last_head}.",
                     layer=layer,
                     head=head,
                     name=self.model.name,
@@ -227,8 +223,8 @@ class Trace:
         if not isinstance(record, Record):
             raise Unavailable(
                 gettext_lazy(
-                    "{architecture} reports finished attention maps only; queries, keys and values are not "
-                    "available. Use a model such as BERT or GPT-2.",
+                    "{architecture} reports attention maps only, without queries, keys and values. Use a "
+                    "model such as BERT or GPT-2.",
                     architecture=self.model.architecture,
                 )
             )

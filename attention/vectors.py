@@ -37,9 +37,7 @@ def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
     if how == "level":
         if not 0 <= level < len(levels):
             raise ValueError(
-                gettext_lazy(
-                    "Level {level} was asked for; there are levels 0 to {last}.", level=level, last=len(levels) - 1
-                )
+                gettext_lazy("There is no level {level}; levels are 0 to {last}.", level=level, last=len(levels) - 1)
             )
         one: FloatArray = levels[level]
         return one
@@ -81,7 +79,7 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
         return taken
     kept = vectors[~np.asarray(special, dtype=bool)] if how == "words" else vectors
     if not len(kept):
-        raise ValueError(gettext_lazy("This text has special tokens only, so there are no words to take the mean of."))
+        raise ValueError(gettext_lazy("This text has special tokens only."))
     mean: FloatArray = kept.mean(axis=0)
     return mean
 

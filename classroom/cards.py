@@ -39,7 +39,7 @@ class Card:
         if len(self.text) > LONGEST_TEXT or len(written) > LONGEST_CARD:
             raise NotInClass(
                 gettext_lazy(
-                    "Type 1 to {most:,} characters; this text has {n:,}.",
+                    "Got {n:,} characters; expected 1 to {most:,}.",
                     most=LONGEST_TEXT,
                     n=len(self.text),
                 )

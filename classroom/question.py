@@ -35,19 +35,17 @@ class Question:
         if self.kind not in KINDS:
             raise NotInClass(
                 gettext_lazy(
-                    "Expected a question of the kinds {kinds}; got “{kind}”.", kinds=", ".join(KINDS), kind=self.kind
+                    "Got a question of kind “{kind}”; expected {kinds}.", kinds=", ".join(KINDS), kind=self.kind
                 )
             )
         if not self.prompt.strip() or len(self.prompt) > LONGEST_PROMPT:
             raise NotInClass(
-                gettext_lazy(
-                    "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_PROMPT, n=len(self.prompt)
-                )
+                gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_PROMPT, n=len(self.prompt))
             )
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
                 gettext_lazy(
-                    "Type 2 to {most} choices, each on a line; this question has {n}.",
+                    "Got {n} choices; expected 2 to {most}, one per line.",
                     most=MOST_OPTIONS,
                     n=len(self.options),
                 )
@@ -69,15 +67,15 @@ class Question:
         """
         said = " ".join(answer.split())
         if not said:
-            raise NotInClass(gettext_lazy("Answer first: pick or type something."))
+            raise NotInClass(gettext_lazy("Answer first: pick or type."))
         if len(said) > LONGEST_ANSWER:
             raise NotInClass(
                 gettext_lazy(
-                    "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_ANSWER, n=len(answer.strip())
+                    "Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_ANSWER, n=len(answer.strip())
                 )
             )
         if self.kind == "choice" and said not in self.options:
-            raise NotInClass(gettext_lazy("“{said}” is not one of the choices. Pick one.", said=said[:80]))
+            raise NotInClass(gettext_lazy("“{said}” is not a choice. Pick one.", said=said[:80]))
         if self.kind == "number":
             return _number(said)
         return _head(said) if self.kind == "head" else said
@@ -145,7 +143,7 @@ def _number(said: str) -> str:
     try:
         return f"{float(said.replace(',', '.')):g}"
     except ValueError:
-        raise NotInClass(gettext_lazy("“{said}” is not a number. Type one such as 0.25.", said=said[:80])) from None
+        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25.", said=said[:80])) from None
 
 
 def format_answer(question: Question, answer: str) -> str:
@@ -161,8 +159,6 @@ def _head(said: str) -> str:
     found = parse_head(said)
     if found is None:
         raise NotInClass(
-            gettext_lazy(
-                "“{said}” is not a head. Type its layer and its head, both from 0, such as 3-7.", said=said[:80]
-            )
+            gettext_lazy("“{said}” is not a head. Type layer and head from 0, such as 3-7.", said=said[:80])
         )
     return "{}.{}".format(*found)

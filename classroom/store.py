@@ -82,9 +82,7 @@ class Store:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
                 raise NotInClass(
-                    gettext_lazy(
-                        "This server has {most} rooms already. Close one, or come back later.", most=MOST_ROOMS
-                    )
+                    gettext_lazy("This server has {most} rooms. Close one, or come back later.", most=MOST_ROOMS)
                 )
             code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
             base.execute(
@@ -100,7 +98,7 @@ class Store:
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise NotInClass(
-                gettext_lazy("Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_NAME, n=len(name))
+                gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_NAME, n=len(name))
             )
         code = code.strip().upper()
         with self._change_room(code) as base:
@@ -109,7 +107,7 @@ class Store:
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
             if count >= MOST_STUDENTS:
-                raise NotInClass(gettext_lazy("This room is full: it has {most} seats.", most=MOST_STUDENTS))
+                raise NotInClass(gettext_lazy("This room is full: {most} seats.", most=MOST_STUDENTS))
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
     def present(self, code: str, who: str, view: str) -> None:
@@ -118,7 +116,7 @@ class Store:
         Raise NotInClass if the URL is invalid or if ``who`` is not the teacher.
         """
         if len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//"):
-            raise NotInClass(gettext_lazy("This view is too long to be shared. Shorten the text."))
+            raise NotInClass(gettext_lazy("This view is too long to share. Shorten the text."))
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET presents=1, view=? WHERE code=?", (view, code))
 
@@ -138,7 +136,7 @@ class Store:
         with self._teaching(code, who) as base:
             (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
             if number > MOST_QUESTIONS:
-                raise NotInClass(gettext_lazy("A room takes {most} questions. Open another one.", most=MOST_QUESTIONS))
+                raise NotInClass(gettext_lazy("A room takes {most} questions. Open another.", most=MOST_QUESTIONS))
             base.execute("INSERT INTO question VALUES (?, ?, ?)", (code, number, question.to_json()))
             base.execute("UPDATE room SET question=?, revealed=0 WHERE code=?", (number, code))
         return int(number)
@@ -187,7 +185,7 @@ class Store:
             student = self._student(base, code, who)
             asked, revealed = base.execute("SELECT question, revealed FROM room WHERE code=?", (code,)).fetchone()
             if asked != number or revealed:
-                raise NotInClass(gettext_lazy("This question is closed. The next one comes from your teacher."))
+                raise NotInClass(gettext_lazy("This question is closed. Wait for the next one."))
             (written,) = base.execute(
                 "SELECT written FROM question WHERE room=? AND number=?", (code, number)
             ).fetchone()
@@ -378,14 +376,14 @@ class Store:
     def _refuse_others(self, base: sqlite3.Connection, code: str, who: str) -> None:
         (teacher,) = base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
         if not secrets.compare_digest(teacher, _hash_member(code, who)):
-            raise NotInClass(gettext_lazy("Only the teacher who opened this room can do that."))
+            raise NotInClass(gettext_lazy("Only the teacher of this room can do that."))
 
     def _student(self, base: sqlite3.Connection, code: str, who: str) -> int:
         found = base.execute(
             "SELECT number FROM student WHERE room=? AND secret=?", (code, _hash_member(code, who))
         ).fetchone()
         if found is None:
-            raise NotInClass(gettext_lazy("You are not in this room. Join it with its code first."))
+            raise NotInClass(gettext_lazy("You are not in this room. Join it with its code."))
         return int(found[0])
 
     def _author(self, base: sqlite3.Connection, code: str, who: str) -> int:
@@ -431,9 +429,7 @@ class Store:
 
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
     if base.execute("SELECT 1 FROM room WHERE code=?", (code,)).fetchone() is None:
-        raise NotInClass(
-            gettext_lazy("There is no room “{code}” here: it is closed, or the code is another.", code=code[:20])
-        )
+        raise NotInClass(gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20]))
 
 
 def _hash_member(code: str, who: str) -> str:

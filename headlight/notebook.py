@@ -75,8 +75,7 @@ def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any]
             if room >= least:
                 return _fit_maps(view, small, selection, room, theme) or bare
     said = _(
-        "Headlight: a text of {tokens:,} tokens is too long for a page inside a notebook. "
-        'Save it to a file of its own with .save("page.html").',
+        'Headlight: {tokens:,} tokens are too long for a notebook. Save them with .save("page.html").',
         tokens=len(view.queries),
     )
     return f"<p>{said}</p>"
@@ -146,7 +145,7 @@ class Shown:
     def __post_init__(self) -> None:
         if self.theme not in get_args(Theme):
             raise InvalidAttention(
-                _("theme={theme!r}: it is one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
+                _("theme={theme!r}: expected one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
             )
         self._word  # noqa: B018  # a missing word raises here, not when a cell is drawn
 
@@ -182,7 +181,7 @@ class Shown:
             from headlight.widget import Widget
         except ModuleNotFoundError as error:
             raise ImportError(
-                _("A widget needs anywidget: pip install anywidget, and start the notebook again.")
+                _("A widget needs anywidget: pip install anywidget, then restart the notebook.")
             ) from error
         return Widget(self.view, self.summary, self.selection, repr(self))
 
@@ -252,8 +251,7 @@ class Shown:
         if found is None:
             raise InvalidAttention(
                 _(
-                    "focus={focus!r} is no token of this text, which has {cells}. Give a word of it, or a "
-                    "number from 0 to {last}.",
+                    "focus={focus!r} is not a token here: {cells}. Give a word, or a number from 0 to {last}.",
                     focus=self.focus,
                     cells=_name_some(cells),
                     last=len(cells) - 1,
@@ -339,7 +337,7 @@ def view(  # noqa: PLR0913  # BertViz's parameters and a few more
     if keys is None:
         return Shown(external_maps.trace(attentions, looking, texts=texts, signed=signed), theme=theme)
     if second is not None:
-        raise external_maps.InvalidAttention(_("Tokens that look at keys are one text; leave second out."))
+        raise external_maps.InvalidAttention(_("With keys, tokens are one text; leave second out."))
     looked, theirs = row(keys, None, special if _names(special) else None, "keys")
     return Shown(
         external_maps.trace(attentions, looked, looking, (theirs[0], None), texts[0], signed=signed), theme=theme
@@ -373,9 +371,7 @@ def explore(  # noqa: PLR0913  # the input and the view options
 
     if hasattr(text, "convert") or hasattr(text, "shape"):
         if pair is not None or target_text is not None or truncate:
-            raise external_maps.InvalidAttention(
-                _("A picture is read alone; leave pair, target_text and truncate out.")
-            )
+            raise external_maps.InvalidAttention(_("A picture has no pair, target_text or truncate; leave them out."))
         return Shown(trace_picture(model, tokenizer, text), focus, theme=theme)
     try:
         read = trace(model, tokenizer, text, pair, target_text, truncate=truncate)

@@ -16,7 +16,7 @@ import numpy as np
 
 from attention.view import DisplayToken
 from headlight.command_input import CommandError
-from i18n import LazyMessage, _, error_message, gettext_lazy, ngettext, translate
+from i18n import LazyMessage, _, error_message, gettext_lazy, translate
 from inference.errors import UserError
 from inference.request import EMBEDDED
 from inference.tasks.positions import PositionsRequest
@@ -60,12 +60,8 @@ ROWS, COLUMNS = 64, 128  # positions and dimensions of the drawn position vector
 CLICKED = ("layer", "head", "focus", "to")
 
 CAPTIONS = {
-    "cross": gettext_lazy(
-        "Each row is what the step that writes this word gives to the words of the source; a row sums to one."
-    ),
-    "vectors": gettext_lazy(
-        "Each row is a position, each column a number of its vector; the two colours are its two signs."
-    ),
+    "cross": gettext_lazy("Rows: the step that writes a word; columns: source words. A row sums to one."),
+    "vectors": gettext_lazy("Rows: positions; columns: dimensions; colours: signs."),
 }
 
 Recorder = Callable[[CheckInput], str]  # returns the file of a recorded text; raises UserError
@@ -194,9 +190,7 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
     if not tables:
         raise Unanswerable(gettext_lazy("The model adds no vectors of positions."))
     shown = tables[0].vectors[:ROWS, :COLUMNS].astype(np.float64)
-    name = gettext_lazy(
-        "The first {rows} positions, {columns} numbers of each", rows=shown.shape[0], columns=shown.shape[1]
-    )
+    name = gettext_lazy("First {rows} positions, {columns} numbers each", rows=shown.shape[0], columns=shown.shape[1])
     return MatrixSpec(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)
 
 
@@ -242,7 +236,7 @@ def lesson_content(
         "name": name,
         "title": markdown_of(lesson.title),
         "group": markdown_of(lesson.group) or _("Lessons"),
-        "minutes": ngettext("{n} minute", "{n} minutes", lesson.minutes, n=lesson.minutes),
+        "minutes": _("{n} min", n=lesson.minutes),
         "audience": markdown_of(lesson.audience),
         "about": tree(markdown_of(lesson.about)),
         "steps": [_step_content(step, write, live) for step in steps],
@@ -301,9 +295,9 @@ def _notes(found: RecordedStep, own: bool) -> Iterator[str]:
         return
     link = f"/{view.page}" + (f"?{urlencode(dict(view.query))}" if view.query else "")
     if not found.kind:
-        yield gettext_lazy("The view of this step is part of the app. Open it there: {link}", link=link)
+        yield gettext_lazy("This view is in the app. Open it there: {link}", link=link)
     elif view.yours and not own:
-        yield gettext_lazy("Here the text is fixed. To try your own, open the step in the app: {link}", link=link)
+        yield gettext_lazy("The text is fixed here. Try your own in the app: {link}", link=link)
 
 
 def _view_content(found: RecordedStep, write: Writer) -> dict[str, Any] | None:
@@ -314,9 +308,7 @@ def _view_content(found: RecordedStep, write: Writer) -> dict[str, Any] | None:
             "text": found.reading.text,
             "title": _("Likeliest tokens"),
             "guesses": [[guess.piece, guess.probability] for guess in guesses],
-            "caption": _(
-                "Bars: the probability of each piece, of {all:,} that could stand there.", all=found.filled.vocabulary
-            ),
+            "caption": _("Bars: probability of each token, of {all:,}.", all=found.filled.vocabulary),
         }
     if found.matrix is not None:
         spec = replace(found.matrix, name=translate(found.matrix.name))

@@ -42,7 +42,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
     if second is not None and not 0 < (whole_number(second) or 0) < len(names):
         raise InvalidAttention(
             _(
-                "second={second}: the second text begins at one of the {what} 1 to {many}, counted from 0.",
+                "second={second}: the second text begins at one of {what} 1 to {many}, counted from 0.",
                 second=second,
                 what=what,
                 many=len(names) - 1,
@@ -125,13 +125,13 @@ def _roles(names: Sequence[str], how: str) -> list[str]:
 def _names(tokens: Any, what: str) -> list[str]:
     if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
         raise InvalidAttention(
-            _("{name} came as {what}; give a list with a name for each token.", name=type(tokens).__name__, what=what)
+            _("{what} is a {name}; give a list with a name per token.", name=type(tokens).__name__, what=what)
         )
     names = list(tokens)
     if not names or not all(isinstance(name, str) for name in names):
         raise InvalidAttention(
             _(
-                "The {what} are a name each, such as tokenizer.convert_ids_to_tokens(ids) gives; some are no text.",
+                "The {what} need a name per token, as from tokenizer.convert_ids_to_tokens(ids).",
                 what=what,
             )
         )
@@ -149,7 +149,7 @@ def _special_flags(names: Sequence[str], special: Any, segments: Sequence[int]) 
     if len(told) != len(names):
         raise InvalidAttention(
             _(
-                "special has {given} entries for {many} tokens; give one for each, or their names.",
+                "special has {given} entries for {many} tokens; give one each, or their names.",
                 given=len(told),
                 many=len(names),
             )

@@ -85,7 +85,7 @@ class Widget(anywidget.AnyWidget):
         if value not in names.get(name, ()):
             known = ", ".join(names[name]) if name in names else ", ".join((*ends, *names, "pinned"))
             raise InvalidAttention(
-                _("{name}={value!r} is no part of a selection; there is {known}.", name=name, value=value, known=known)
+                _("{name}={value!r} is not part of a selection; use {known}.", name=name, value=value, known=known)
             )
         return value
 

@@ -55,9 +55,7 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         88_000_000,
-        gettext_lazy(
-            "Trained on pictures without labels; heads of its last layers outline what is shown. 12 × 6 heads."
-        ),
+        gettext_lazy("Trained on pictures without labels; its last heads outline objects. 12 × 6 heads."),
         reads=PICTURES,
     ),
     ModelCard(
@@ -67,7 +65,7 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         89_000_000,
-        gettext_lazy("The same with four tokens more, which take up what else ends in patches of the background."),
+        gettext_lazy("The same with four more tokens, which absorb what else goes to the background."),
         reads=PICTURES,
     ),
     ModelCard(
@@ -87,9 +85,7 @@ PICTURE_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("pictures and texts"),
         605_000_000,
-        gettext_lazy(
-            "Trained to tell which text belongs to a picture: a tower for each, 7 × 7 patches. 12 × 12 heads."
-        ),
+        gettext_lazy("Trained to match texts and pictures: an encoder for each, 7 × 7 patches. 12 × 12 heads."),
         reads=BOTH,
     ),
 )
@@ -101,7 +97,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, next sentence"),
         440_000_000,
-        gettext_lazy("The model most papers about attention look at: 12 layers of 12 heads."),
+        gettext_lazy("The model of most papers about attention: 12 layers of 12 heads."),
     ),
     ModelCard(
         "google-bert/bert-base-chinese",
@@ -110,7 +106,7 @@ HUB_CARDS = (
         gettext_lazy("Chinese"),
         gettext_lazy("masked words, next sentence"),
         412_000_000,
-        gettext_lazy("BERT trained on Chinese; every character is a token."),
+        gettext_lazy("Trained on Chinese; every character is a token."),
     ),
     ModelCard(
         "distilbert/distilbert-base-uncased",
@@ -119,7 +115,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words"),
         268_000_000,
-        gettext_lazy("Distilled from BERT with half its layers."),
+        gettext_lazy("Distilled from BERT; half its layers."),
     ),
     ModelCard(
         "FacebookAI/roberta-base",
@@ -128,7 +124,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words"),
         499_000_000,
-        gettext_lazy("BERT's architecture, trained longer on ten times the text; byte-level tokens."),
+        gettext_lazy("BERT's architecture, trained longer on ten times the text."),
         spells=True,
     ),
     ModelCard(
@@ -138,7 +134,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, sentence order"),
         47_000_000,
-        gettext_lazy("One layer used twelve times over: the same heads meet the text again and again."),
+        gettext_lazy("One layer used twelve times, so the same heads process the text repeatedly."),
     ),
     ModelCard(
         "google/electra-base-discriminator",
@@ -147,7 +143,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("replaced words"),
         440_000_000,
-        gettext_lazy("Trained to detect replaced words, not to predict hidden ones."),
+        gettext_lazy("Trained to detect replaced words."),
     ),
     ModelCard(
         "answerdotai/ModernBERT-base",
@@ -156,7 +152,7 @@ HUB_CARDS = (
         gettext_lazy("English, code"),
         gettext_lazy("masked words"),
         599_000_000,
-        gettext_lazy("An encoder of 2024 that reads 8,192 tokens; most layers look at a window only."),
+        gettext_lazy("An encoder of 2024 for 8,192 tokens; most layers attend within a window."),
         spells=True,
     ),
     ModelCard(
@@ -166,7 +162,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("next word"),
         548_000_000,
-        gettext_lazy("Generates from left to right: no token sees later ones."),
+        gettext_lazy("Generates from left to right."),
         spells=True,
     ),
     ModelCard(
@@ -176,7 +172,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("next word"),
         269_000_000,
-        gettext_lazy("A small modern language model: rotary positions; nine heads share three sets of keys."),
+        gettext_lazy("Small and modern: rotary positions; nine heads share three sets of keys."),
         spells=True,
     ),
     ModelCard(
@@ -195,7 +191,7 @@ HUB_CARDS = (
         gettext_lazy("English, French, German, Romanian"),
         gettext_lazy("text to text"),
         242_000_000,
-        gettext_lazy('Follows instructions in the text, such as "translate English to German: …"; relative positions.'),
+        gettext_lazy('Follows instructions such as "translate English to German: …"; relative positions.'),
     ),
     ModelCard(
         "distilbert/distilbert-base-cased-distilled-squad",
@@ -204,6 +200,6 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("question answering"),
         261_000_000,
-        gettext_lazy("Answers questions about a passage; distilled from BERT and trained on SQuAD 1.1. 6 × 12 heads."),
+        gettext_lazy("Answers questions about a passage; distilled from BERT, trained on SQuAD 1.1. 6 × 12 heads."),
     ),
 )

@@ -16,14 +16,14 @@ RANDOM = "random weights"  # the bare architecture with untrained weights (infer
 TOKENIZER = "tokenizer"  # only the tokenizer, without a model
 
 WHAT = {
-    MASKED: gettext_lazy("no head that guesses masked words"),
-    NEXT_SENTENCE: gettext_lazy("no head that judges whether one text follows another"),
-    CAUSAL: gettext_lazy("no head that continues a text"),
-    WRITES: gettext_lazy("no head that writes one text from another"),
-    CLASSIFY: gettext_lazy("no head that tells the class of a text"),
+    MASKED: gettext_lazy("no masked-word head"),
+    NEXT_SENTENCE: gettext_lazy("no next-sentence head"),
+    CAUSAL: gettext_lazy("no next-word head"),
+    WRITES: gettext_lazy("no head that translates"),
+    CLASSIFY: gettext_lazy("no text-classification head"),
     TAG: gettext_lazy("no token-classification head"),
-    ANSWER: gettext_lazy("no head for question answering"),
-    SEES: gettext_lazy("no head that tells the class of a picture"),
+    ANSWER: gettext_lazy("no question-answering head"),
+    SEES: gettext_lazy("no image-classification head"),
 }
 KINDS = {  # the kinds of models that may have each head
     MASKED: ("encoder",),

@@ -52,8 +52,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
     return CheckedAnswer(
         _size(sizes, of),
         gettext_lazy(
-            "BERT-base has {layers} layers of {heads} heads and vectors of {width} numbers, by its configuration in "
-            "transformers.",
+            "BERT-base has {layers} layers of {heads} heads and vectors of {width} numbers (transformers).",
             **sizes,
         ),
         tolerance=0,
@@ -63,17 +62,15 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Compute the share of a kind of parameters (a key of PARTS) among all parameters, in percent."""
     if of not in PARTS:
-        raise Unanswerable(
-            gettext_lazy("There is no kind of part “{of}”; there are {known}.", of=of, known=_names(PARTS))
-        )
+        raise Unanswerable(gettext_lazy("There is no part “{of}”; there are {known}.", of=of, known=_names(PARTS)))
     build = _build(asked)
     counts = {kind: sum(part.count for part in build.parts if name in part.name) for kind, name in PARTS.items()}
     shares = {f"share_{kind.replace('-', '_')}": count / build.total for kind, count in counts.items()}
     return CheckedAnswer(
         100 * counts[of] / build.total,
         gettext_lazy(
-            "Of {total:,} weights, {share_embeddings:.0%} are token embeddings, {share_feed_forward:.0%} are in "
-            "feed-forward parts and {share_attention:.0%} in attention.",
+            "Of {total:,} weights, {share_embeddings:.0%} are token embeddings, "
+            "{share_feed_forward:.0%} feed-forward and {share_attention:.0%} attention.",
             total=build.total,
             **shares,
         ),
@@ -91,7 +88,7 @@ def numpy_stages(asked: CheckContext) -> CheckedAnswer:
     return CheckedAnswer(
         float(len(passed.stages)),
         gettext_lazy(
-            "NumPy recomputes all {stages} stages from ids and weights; the largest difference is {away:.0e}.",
+            "NumPy recomputes all {stages} stages; the largest difference is {away:.0e}.",
             stages=len(passed.stages),
             away=passed.largest.away,
         ),
@@ -106,8 +103,7 @@ def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
     return CheckedAnswer(
         float(new),
         gettext_lazy(
-            "{classes} classes × {width} weights and {classes} biases are {new:,} new parameters: {share:.3%} of "
-            "{total:,}.",
+            "{classes} classes × {width} weights and {classes} biases: {new:,} parameters, {share:.3%} of {total:,}.",
             classes=classes,
             width=build.width,
             new=new,
@@ -157,7 +153,7 @@ def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
     return CheckedAnswer(
         100 * count / counts.total(),
         gettext_lazy(
-            "The commonest of {labels} labels, “{label}”, is right for {share:.1%} of {count:,} test cases.",
+            "The commonest of {labels} labels, “{label}”, fits {share:.1%} of {count:,} test cases.",
             labels=len(counts),
             label=label,
             share=count / counts.total(),

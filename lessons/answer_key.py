@@ -116,7 +116,7 @@ def place(cells: tuple[DisplayToken, ...], word: str) -> int:
     name, nth = (name, int(number)) if mark and name and number.isdecimal() and len(number) < 5 else (word, 1)
     found = [at for at, cell in enumerate(cells) if cell.label.strip().casefold() == name.strip().casefold()]
     if not 1 <= nth <= len(found):
-        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+        raise Unanswerable(gettext_lazy("The text has no “{word}”.", word=word))
     return found[nth - 1]
 
 
@@ -125,7 +125,7 @@ def check_head(view: View, layer: int, head: int) -> None:
     if not (0 <= layer < view.layers and 0 <= head < view.heads):
         raise Unanswerable(
             gettext_lazy(
-                "There is no head {layer}-{head}: this model has layers 0 to {layers} and heads 0 to {heads}.",
+                "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
                 layer=layer,
                 head=head,
                 layers=view.layers - 1,
@@ -149,13 +149,13 @@ def dot(_asked: CheckContext, *, a: tuple[float, ...], b: tuple[float, ...]) -> 
 def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> CheckedAnswer:
     """Compute the softmax of ``scores`` and return the weight at index ``at``, counted from 0."""
     if not 0 <= at < len(scores):
-        raise Unanswerable(gettext_lazy("There is no score number {at} among {many}.", at=at, many=len(scores)))
+        raise Unanswerable(gettext_lazy("There is no score {at} among {many}.", at=at, many=len(scores)))
     powers = [exp(score - max(scores)) for score in scores]
     found = powers[at] / sum(powers)
     return CheckedAnswer(
         found,
         gettext_lazy(
-            "e to {score:g}, divided by the sum of e to each of {scores}, is {share:.3f}.",
+            "exp({score:g}) divided by the sum of exp of {scores} is {share:.3f}.",
             score=scores[at],
             scores=", ".join(f"{score:g}" for score in scores),
             share=found,
@@ -176,5 +176,7 @@ def mix(_asked: CheckContext, *, weights: tuple[float, ...], values: tuple[float
 def _check_lengths(a: tuple[float, ...], b: tuple[float, ...]) -> None:
     if len(a) != len(b):
         raise Unanswerable(
-            gettext_lazy("The two vectors have {one} and {other} numbers; they need as many.", one=len(a), other=len(b))
+            gettext_lazy(
+                "The vectors have {one} and {other} numbers; expected equal lengths.", one=len(a), other=len(b)
+            )
         )

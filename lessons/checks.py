@@ -17,7 +17,7 @@ import numpy as np
 from attention.excess import visible_word_pairs
 from attention.mask import BoolArray, FloatArray
 from attention.view import View
-from i18n import gettext_lazy, ngettext_lazy
+from i18n import gettext_lazy
 from lessons import anatomy_checks, answer_key, model_checks, score_checks, training_checks
 from lessons.answer_key import READING, CheckContext, CheckedAnswer, Unanswerable, check_head, place
 from lessons.schema import CheckCall
@@ -51,8 +51,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; the other words give it {usual:.1%} "
-            "on average.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; other words {usual:.1%} on average.",
             layer=layer,
             head=head,
             word=word,
@@ -75,8 +74,8 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, the other words give it {usual:.1%} on "
-            "average. In no other of the {heads} heads is it {beyond:.1%} beyond them.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, other words {usual:.1%} on "
+            "average. In no other of {heads} heads is the difference {beyond:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -101,7 +100,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.1%}, the most of all {heads} heads.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, most of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -125,7 +124,7 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
         if not cell.special and 0 <= at + offset < len(view.keys) and not view.keys[at + offset].special
     ]
     if not rows:
-        raise Unanswerable(gettext_lazy("The text is too short: no word has another at that distance."))
+        raise Unanswerable(gettext_lazy("The text is too short for that distance."))
     shares = np.array(
         [
             [view.weights(layer, head)[rows, [at + offset for at in rows]].mean() for head in range(view.heads)]
@@ -136,8 +135,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.0%} to the token at that distance, the mean over the words; the "
-            "next best head gives {next:.0%}.",
+            "Head {layer}-{head} gives {share:.0%} to the token at that distance (mean over words), "
+            "the next best head {next:.0%}.",
             layer=layer,
             head=head,
             share=float(shares[layer, head]),
@@ -223,10 +222,8 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
     return CheckedAnswer(
         float(turned.sum()),
-        ngettext_lazy(
-            "{many} of {heads} heads turns from “{to}” to “{over}”.",
-            "{many} of {heads} heads turn from “{to}” to “{over}”.",
-            int(turned.sum()),
+        gettext_lazy(
+            "Heads that turn from “{to}” to “{over}”: {many} of {heads}.",
             many=int(turned.sum()),
             heads=turned.size,
             to=to,
@@ -242,9 +239,7 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
     largest = max(
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
     )
-    return CheckedAnswer(
-        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.1%}.", weight=largest)
-    )
+    return CheckedAnswer(largest, gettext_lazy("The largest weight to a later token is {weight:.1%}.", weight=largest))
 
 
 def _prefers(view: View, word: str, to: str, over: str, by: float = 0.0) -> BoolArray:

@@ -21,9 +21,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_
 def tokens(asked: CheckContext) -> CheckedAnswer:
     """Count the tokens of the input, special tokens included."""
     many = len(asked.trace().source)
-    return CheckedAnswer(
-        float(many), ngettext_lazy("The model reads {n} token.", "The model reads {n} tokens.", many, n=many), (), 0
-    )
+    return CheckedAnswer(float(many), gettext_lazy("Tokens: {n}.", n=many), (), 0)
 
 
 def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
@@ -59,13 +57,13 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
     )
     found = float((test.having if positions else test.lacking).differences.max())
     with_them = gettext_lazy(
-        "“{first}” and “{second}” change places: with positions, a weight differs by up to {away:.3f}.",
+        "“{first}” and “{second}” swapped: with positions, a weight differs by up to {away:.3f}.",
         first=first,
         second=second,
         away=found,
     )
     without = gettext_lazy(
-        "“{first}” and “{second}” change places: without positions, no weight differs by more than {away:.3f}.",
+        "“{first}” and “{second}” swapped: without positions, weights differ by at most {away:.3f}.",
         first=first,
         second=second,
         away=found,
@@ -82,13 +80,12 @@ def positions_are(asked: CheckContext) -> CheckedAnswer:
     shape = {"rows": rows, "columns": columns}
     if tables[0].layout:
         return CheckedAnswer(
-            "formula", gettext_lazy("Its table of {rows} × {columns} numbers is made of sines and cosines.", **shape)
+            "formula", gettext_lazy("Its table of {rows} × {columns} numbers has sines and cosines.", **shape)
         )
     return CheckedAnswer(
         "learned",
         gettext_lazy(
-            "Its table of {rows} × {columns} numbers was learned; from sines and cosines it differs by up to "
-            "{away:.2f}.",
+            "Its table of {rows} × {columns} numbers was learned; sines and cosines differ by up to {away:.2f}.",
             away=float(np.abs(tables[0].vectors - sinusoidal(rows, columns)).max()),
             **shape,
         ),
@@ -100,7 +97,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
-        float(many), gettext_lazy("Its table has {rows} rows, one for each place.", rows=many), tolerance=0
+        float(many), gettext_lazy("Its table has a row for each of {rows} positions.", rows=many), tolerance=0
     )
 
 
@@ -156,12 +153,10 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
     at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
     values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
     of_layer = gettext_lazy(
-        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.0%}.",
+        "Before “{word}”, layer {layer} (all heads) looks at “{source}” most: {weight:.0%}.",
         **values,
     )
-    of_head = gettext_lazy(
-        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.0%}.", **values
-    )
+    of_head = gettext_lazy("Before “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.0%}.", **values)
     return CheckedAnswer(at, of_layer if head < 0 else of_head)
 
 
@@ -210,9 +205,7 @@ def _fit(asked: CheckContext, word: str) -> tuple[int, float]:
     """Return the rank and the probability of a word for the first mask."""
     (candidate,) = _fill_blanks(asked, word).candidates
     if candidate.rank is None or candidate.log_probability is None:
-        raise Unanswerable(
-            gettext_lazy("“{word}” is not one piece of this model's vocabulary, so it has no rank.", word=word)
-        )
+        raise Unanswerable(gettext_lazy("“{word}” is not one token of this vocabulary, so it has no rank.", word=word))
     return candidate.rank, exp(candidate.log_probability)
 
 
@@ -225,5 +218,5 @@ def _word(row: TokenRow, word: str) -> int:
     """Return the index of a word of the text; raise Unanswerable if it is missing."""
     texts = ["".join(row.pieces[start:stop]).casefold() for start, stop in words(row)]
     if word.casefold() not in texts:
-        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+        raise Unanswerable(gettext_lazy("The text has no “{word}”.", word=word))
     return texts.index(word.casefold())

@@ -137,7 +137,7 @@ class TomlTable:
         """Return the required, non-empty string of a key, of at most ``most`` characters."""
         value = self.take(name)
         if not isinstance(value, str) or not value.strip():
-            self.fault(name, gettext_lazy("“{name}” has to be a text, and not an empty one.", name=name))
+            self.fault(name, gettext_lazy("“{name}” must be a text, not empty.", name=name))
             return ""
         return self._short(name, value, most)
 
@@ -154,7 +154,7 @@ class TomlTable:
         if value is None:
             return ()
         if not isinstance(value, list) or len(value) > count:
-            self.fault(name, gettext_lazy("“{name}” has to be a list of at most {most} texts.", name=name, most=count))
+            self.fault(name, gettext_lazy("“{name}” must be a list of at most {most} texts.", name=name, most=count))
             return ()
         return tuple(self._localized_text(name, one, most) for one in value)
 
@@ -166,7 +166,7 @@ class TomlTable:
         if not isinstance(value, dict) or len(value) > count or not all(map(KEY.fullmatch, value)):
             self.fault(
                 name,
-                gettext_lazy("“{name}” has to be at most {most} texts, each with a short key.", name=name, most=count),
+                gettext_lazy("“{name}” must be at most {most} texts with short keys.", name=name, most=count),
             )
             return ()
         return tuple((key, self._localized_text(name, one, most)) for key, one in value.items())
@@ -176,7 +176,7 @@ class TomlTable:
         value = self.take(name) or []
         if not isinstance(value, list) or len(value) > MOST_WORDS or not all(isinstance(one, str) for one in value):
             self.fault(
-                name, gettext_lazy("“{name}” has to be a list of at most {most} texts.", name=name, most=MOST_WORDS)
+                name, gettext_lazy("“{name}” must be a list of at most {most} texts.", name=name, most=MOST_WORDS)
             )
             return ()
         return tuple(value)
@@ -188,7 +188,7 @@ class TomlTable:
             self.fault(
                 name,
                 gettext_lazy(
-                    "“{name}” has to be a whole number from {least} to {most}.", name=name, least=least, most=most
+                    "“{name}” must be a whole number from {least} to {most}.", name=name, least=least, most=most
                 ),
             )
             return least
@@ -200,7 +200,7 @@ class TomlTable:
         if value is None and not needed:
             return None
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1e9:
-            self.fault(name, gettext_lazy("“{name}” has to be a number, 0 or more.", name=name))
+            self.fault(name, gettext_lazy("“{name}” must be 0 or more.", name=name))
             return None
         return float(value)
 
@@ -208,14 +208,14 @@ class TomlTable:
         """Return a boolean, False if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
-            self.fault(name, gettext_lazy("“{name}” has to be true or false.", name=name))
+            self.fault(name, gettext_lazy("“{name}” must be true or false.", name=name))
         return value is True
 
     def table(self, name: str) -> TomlTable | None:
         """Return a nested table, or None if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, dict):
-            self.fault(name, gettext_lazy("“{name}” has to be a table.", name=name))
+            self.fault(name, gettext_lazy("“{name}” must be a table.", name=name))
         return TomlTable(value, (*self.path, name), self.faults) if isinstance(value, dict) else None
 
     def tables(self, name: str, most: int) -> list[TomlTable]:
@@ -224,9 +224,7 @@ class TomlTable:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value) or len(value) > most:
-            self.fault(
-                name, gettext_lazy("“{name}” has to be at most {most} tables: [[…{name}]].", name=name, most=most)
-            )
+            self.fault(name, gettext_lazy("“{name}” must be at most {most} tables: [[…{name}]].", name=name, most=most))
             return []
         return [TomlTable(one, (*self.path, name, at), self.faults) for at, one in enumerate(value)]
 
@@ -236,14 +234,14 @@ class TomlTable:
         if isinstance(value, dict) and value and all(isinstance(one, str) and one.strip() for one in value.values()):
             for code in value:
                 if not LANGUAGE.fullmatch(code):
-                    self.fault(name, gettext_lazy("“{code}” is no language's code, such as en or zh.", code=code[:40]))
+                    self.fault(name, gettext_lazy("“{code}” is not a language code, such as en or zh.", code=code[:40]))
             return LocalizedText(tuple((code, self._short(name, one, most)) for code, one in value.items()))
-        self.fault(name, gettext_lazy("“{name}” has to be a text, or a text for each language: {name}.en.", name=name))
+        self.fault(name, gettext_lazy("“{name}” must be a text, or one for each language: {name}.en.", name=name))
         return LocalizedText()
 
     def _short(self, name: str, value: str, most: int) -> str:
         if len(value) > most:
-            self.fault(name, gettext_lazy("“{name}” is too long: at most {most:,} characters.", name=name, most=most))
+            self.fault(name, gettext_lazy("“{name}” exceeds {most:,} characters.", name=name, most=most))
         return value[:most].strip()
 
 
@@ -282,7 +280,7 @@ def lesson_of(text: str) -> Lesson:
 def _parse_toml(text: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise Unreadable(
-            [Fault(1, gettext_lazy("The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES))]
+            [Fault(1, gettext_lazy("The file is too long; the limit is {most:,} bytes.", most=MOST_BYTES))]
         )
     try:
         return tomllib.loads(text)
@@ -290,15 +288,13 @@ def _parse_toml(text: str) -> dict[str, Any]:
         where = re.search(r"\(at line (\d+), column \d+\)", str(error))
         line = int(where[1]) if where else max(1, text.rstrip("\n").count("\n") + 1)
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
-        raise Unreadable([Fault(line, gettext_lazy("This is no TOML: {reason}.", reason=reason))]) from error
+        raise Unreadable([Fault(line, gettext_lazy("This is not valid TOML: {reason}.", reason=reason))]) from error
     except (ValueError, RecursionError) as error:  # numbers with thousands of digits, or deeply nested brackets
         raise Unreadable(
             [
                 Fault(
                     1,
-                    gettext_lazy(
-                        "This is no TOML that can be read: it is nested too deeply, or holds too long a number."
-                    ),
+                    gettext_lazy("This is not valid TOML: it is nested too deeply, or a number is too long."),
                 )
             ]
         ) from error
@@ -307,7 +303,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 def _lesson(table: TomlTable) -> Lesson:
     steps = table.tables("step", MOST_STEPS)
     if not steps:
-        table.fault("step", gettext_lazy("A lesson has steps: write [[step]], then its title and its text."))
+        table.fault("step", gettext_lazy("A lesson has steps: write [[step]], then title and text."))
     found = Lesson(
         title=table.localized_text("title", SHORT),
         minutes=table.whole("minutes", 1, MOST_MINUTES),
@@ -321,7 +317,7 @@ def _lesson(table: TomlTable) -> Lesson:
     if planned and planned != found.minutes:
         table.fault(
             "minutes",
-            gettext_lazy("The teacher's plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
+            gettext_lazy("The plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
         )
     table.done()
     return found
@@ -355,7 +351,7 @@ def _step(table: TomlTable) -> LessonStep:
         claims=tuple(claims),
     )
     if found.view is None and found.question and found.question.kind in ("head", "token"):
-        table.fault("question", gettext_lazy("A head or a token is picked in a view, and this step has none."))
+        table.fault("question", gettext_lazy("A head or token is picked in a view; this step has none."))
     table.done()
     return found
 
@@ -380,15 +376,13 @@ def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[s
     if not PAGE.fullmatch(page):
         table.fault(
             name,
-            gettext_lazy(
-                "“{page}” is no page of the app; copy a link from the browser's address line.", page=page[:40]
-            ),
+            gettext_lazy("“{page}” is not a page; copy a link from the address bar.", page=page[:40]),
         )
     try:
         fields = dict(parse_qsl(link.query, keep_blank_values=True, max_num_fields=64))
     except ValueError:
         fields = {}
-        table.fault(name, gettext_lazy("The link has too many parts; copy it from the browser's address line."))
+        table.fault(name, gettext_lazy("The link has too many parts; copy it from the address bar."))
     page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
     return page, tuple(fields.items())
 
@@ -402,14 +396,14 @@ def _question(table: TomlTable) -> LessonQuestion:
         )
     choices = table.choices("choices", MOST_CHOICES, SHORT)
     if kind == "choice" and len(choices) < 2:
-        table.fault("choices", gettext_lazy('A choice has two answers or more, such as choices.yes = "Yes".'))
+        table.fault("choices", gettext_lazy('A choice needs two answers, such as choices.yes = "Yes".'))
     inner = table.table("check")
     call = _call(inner) if inner else None
     if call and CHECKS[call.check].kind != kind:
         table.fault(
             "check",
             gettext_lazy(
-                "The check {check} answers with a {its}; the question asks for a {kind}.",
+                "The check {check} answers with a {its}, not a {kind}.",
                 check=call.check,
                 its=CHECKS[call.check].kind,
                 kind=kind,
@@ -419,7 +413,7 @@ def _question(table: TomlTable) -> LessonQuestion:
     if right is not None and kind == "choice" and right not in dict(choices):
         table.fault("right", gettext_lazy("“{right}” is none of the choices.", right=str(right)[:40]))
     if kind == "choice" and call is None and right is None:
-        table.fault("kind", gettext_lazy('Say which choice is right, by right = "…" or by a check.'))
+        table.fault("kind", gettext_lazy('Name the right choice by right = "…" or a check.'))
     found = LessonQuestion(
         kind=kind,
         ask=table.localized_text("ask", LONG),
@@ -452,12 +446,12 @@ def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
         if (key in needs and fits(value, needs[key])) or (key not in needs and reads(key, value)):
             given.append((key, tuple(value) if isinstance(value, list) else value))
         elif key in needs:
-            table.fault(key, gettext_lazy("The check {check} cannot use this value of “{key}”.", check=name, key=key))
+            table.fault(key, gettext_lazy("The check {check} cannot use this “{key}”.", check=name, key=key))
         else:
             table.fault(key, gettext_lazy("The check {check} knows no “{key}”.", check=name, key=key[:40]))
     for key in [key for key, one in needs.items() if one.default is one.empty and key not in dict(given)]:
         if key not in table.seen:
-            table.fault("name", gettext_lazy("The check {check} has to be told “{key}”.", check=name, key=key))
+            table.fault("name", gettext_lazy("The check {check} needs “{key}”.", check=name, key=key))
     if not beside:
         table.done()
     return CheckCall(name, tuple(given))
@@ -474,5 +468,5 @@ def _answer(table: TomlTable, name: str, kind: str) -> Answer | None:
         return value
     if kind in ("choice", "word", "text") and isinstance(value, str):
         return value
-    table.fault(name, gettext_lazy("This is no answer of the kind {kind}.", kind=kind[:40]))
+    table.fault(name, gettext_lazy("This is not a {kind}.", kind=kind[:40]))
     return None

@@ -33,7 +33,7 @@ def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: st
     return CheckedAnswer(
         float(rank),
         gettext_lazy(
-            "For “{word}” in head {layer}-{head}, “{best}” has the highest score; “{to}” has rank {rank} of {count}.",
+            "For “{word}” in head {layer}-{head}, “{best}” scores highest; “{to}” has rank {rank} of {count}.",
             word=word,
             layer=layer,
             head=head,
@@ -74,8 +74,8 @@ def largest_source(  # noqa: PLR0913  # a head, two words and a side
     return CheckedAnswer(
         found[0].replace(" ", "_"),
         gettext_lazy(
-            "The score of “{to}” for “{word}” in head {layer}-{head} is {excess:.2f} above the mean of the keys."
-            " On this side, {first} gives {most:.2f}, and {second} {next:.2f}.",
+            "The score of “{to}” for “{word}” in head {layer}-{head} is {excess:.2f} above the keys' "
+            "mean: {first} gives {most:.2f}, {second} {next:.2f}.",
             to=to,
             word=word,
             layer=layer,
@@ -93,14 +93,14 @@ def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer
     """Count the held-out sentences in which a head links the pronoun to its noun, from stored scores."""
     found = stored_pronoun_head(asked.trace().model)
     if found is None:
-        raise Unanswerable(gettext_lazy("The heads of this model have no stored score for pronouns."))
+        raise Unanswerable(gettext_lazy("This model has no stored pronoun scores."))
     if not (layer < len(found.hits) and head < len(found.hits[0])):
         raise Unanswerable(gettext_lazy("This model has no head {layer}-{head}.", layer=layer, head=head))
     hits = found.hits[layer][head]
     return CheckedAnswer(
         float(hits),
         gettext_lazy(
-            "Head {layer}-{head} is correct in {hits} of {links} held-out sentences, the rule “{rule}” in {by_rule}.",
+            "Head {layer}-{head} is right in {hits} of {links} held-out sentences, the rule “{rule}” in {by_rule}.",
             layer=layer,
             head=head,
             hits=hits,
@@ -119,7 +119,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
     """
     records = [record for record in asked.trace().records() if isinstance(record, Record)]
     if not records:
-        raise Unanswerable(gettext_lazy("This model reports maps only, without queries and keys."))
+        raise Unanswerable(gettext_lazy("This model reports maps only."))
     if not scaled:
         records = [change_softmax_rules(record, scale=1.0) for record in records]
     rows = np.arange(len(asked.trace().source))
@@ -128,7 +128,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
     return CheckedAnswer(
         bits,
         gettext_lazy(
-            "The mean entropy of a row is {bits:.2f} bits; {share:.0%} of the rows give one token more than {steep}.",
+            "Mean entropy of a row: {bits:.2f} bits; {share:.0%} of rows give a token over {steep}.",
             bits=bits,
             share=float(np.mean(np.array(largest) > STEEP)),
             steep=STEEP,
@@ -147,8 +147,7 @@ def share_to_later(asked: CheckContext) -> CheckedAnswer:
     return CheckedAnswer(
         100 * share,
         gettext_lazy(
-            "On average, a token gives {share:.1%} of its attention to later tokens; the largest such weight is "
-            "{largest:.0%}.",
+            "On average, {share:.1%} of a token's attention goes to later tokens; the largest weight is {largest:.0%}.",
             share=share,
             largest=float(maps.max()),
         ),
@@ -178,7 +177,7 @@ def toy_word(_asked: CheckContext, *, example: str, word: str, layer: bool = Tru
     found = words[_index(given["tokens"], word)]
     outputs = " ".join(words)
     with_layer = gettext_lazy("The whole layer gives “{words}”.", words=outputs)
-    without = gettext_lazy("Attention without the rest of the layer gives “{words}”.", words=outputs)
+    without = gettext_lazy("Attention alone gives “{words}”.", words=outputs)
     return CheckedAnswer(found, with_layer if layer else without)
 
 
@@ -194,5 +193,5 @@ def _toy_example(name: str, layer: bool) -> tuple[dict[str, Any], ToyExample]:
 
 def _index(tokens: list[str], word: str) -> int:
     if word not in tokens:
-        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+        raise Unanswerable(gettext_lazy("The text has no “{word}”.", word=word))
     return tokens.index(word)

@@ -37,8 +37,8 @@ def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
     return CheckedAnswer(
         mean,
         gettext_lazy(
-            "Of {tokens} tokens, {hidden} masked, {replaced} replaced, {kept} kept: mean loss {loss:.2f}. A uniform "
-            "guess has {uniform:.2f}.",
+            "Of {tokens} tokens, {hidden} masked, {replaced} replaced, {kept} kept: mean loss "
+            "{loss:.2f}, {uniform:.2f} for a uniform guess.",
             tokens=sum(not special for special in found.row.special),
             hidden=hidden,
             replaced=replaced,
@@ -76,8 +76,7 @@ def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
     return CheckedAnswer(
         words + follows,
         gettext_lazy(
-            "With {pieces} masked: {words:.2f} for the masked words and {follows:.2f} for the pair, together "
-            "{both:.2f}.",
+            "With {pieces} masked: {words:.2f} for masked words, {follows:.2f} for the pair, together {both:.2f}.",
             pieces=", ".join(f"“{each.piece}”" for each in originals),
             words=words,
             follows=follows,
@@ -100,8 +99,7 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     return CheckedAnswer(
         float(values),
         gettext_lazy(
-            "{passes} passes with {share} % dropout give “{piece}” {least:.1%} to {most:.1%} and rank it first {same} "
-            "times.",
+            "{passes} passes with {share} % dropout give “{piece}” {least:.1%} to {most:.1%}, rank 1 {same} times.",
             passes=len(chances),
             share=share,
             piece=found.undropped.piece,
@@ -131,7 +129,7 @@ def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
     return CheckedAnswer(
         100 * chance,
         gettext_lazy(
-            "“{word}” gets {chance:.1%}, and step by step {alone:.1%}; the model's own choice is “{own}”.",
+            "“{word}” gets {chance:.1%}, step by step {alone:.1%}; the model's choice is “{own}”.",
             word=word,
             chance=chance,
             alone=alone,
@@ -149,15 +147,14 @@ def word_cosine(asked: CheckContext, *, word: str, other: str, level: int = -1) 
     model = asked.reading.model
     states = [asked.models.inspect(HiddenStates(model=model, text=text)) for text in (asked.reading.text, other)]
     if any(word not in state.row.pieces for state in states):
-        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+        raise Unanswerable(gettext_lazy("The text has no “{word}”.", word=word))
     levels = along_levels(*(state.levels[:, state.row.pieces.index(word)] for state in states))
     if not -1 <= level < len(levels):
         raise Unanswerable(gettext_lazy("The model has levels 0 to {last}.", last=len(levels) - 1))
     return CheckedAnswer(
         float(levels[level]),
         gettext_lazy(
-            "The two vectors of “{word}” have the cosine {first:.2f} before the first layer and {last:.2f} after the "
-            "last.",
+            "The cosine of the two “{word}” is {first:.2f} before the first layer, {last:.2f} after the last.",
             word=word,
             first=float(levels[0]),
             last=float(levels[-1]),
@@ -177,9 +174,7 @@ def text_cosine(asked: CheckContext, *, other: str, pooling: str = "first") -> C
         found[kind] = float(cosine(vectors, vectors)[0, 1])
     return CheckedAnswer(
         found[pooling],
-        gettext_lazy(
-            "The cosine of the two [CLS] vectors is {first:.2f}, and of the mean vectors {mean:.2f}.", **found
-        ),
+        gettext_lazy("The cosine of the [CLS] vectors is {first:.2f}, of the mean vectors {mean:.2f}.", **found),
         tolerance=0.05,
     )
 

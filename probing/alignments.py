@@ -74,9 +74,7 @@ def parse(content: bytes, encoding: str = "") -> Alignments:
     stated = _from_json(text) if text.lstrip().startswith(("{", "[")) else _from_lines(text)
     pairs = tuple(_pair(kind, at, fields) for kind, at, fields in stated)
     if not pairs:
-        raise UserError(
-            gettext_lazy("The file has no pair of sentences. Each needs a source, a target and links such as 0-0 1?2.")
-        )
+        raise UserError(gettext_lazy("The file has no pairs. Each needs a source, a target and links such as 0-0 1?2."))
     if len(pairs) > MOST:
         raise UserError(
             gettext_lazy(
@@ -98,7 +96,7 @@ def _from_lines(text: str) -> Stated:
         if len(fields) != len(FIELDS):
             raise UserError(
                 gettext_lazy(
-                    "Line {number} has {fields} fields; source, target and links were expected, a tab between them.",
+                    "Line {number} has {fields} fields; expected source, target and links, a tab between them.",
                     number=number,
                     fields=len(fields),
                 )
@@ -117,9 +115,7 @@ def _from_json(text: str) -> Stated:
         raise UserError(gettext_lazy('The file has no list "pairs". Each pair needs "source", "target" and "links".'))
     for number, pair in enumerate(pairs, start=1):
         if not isinstance(pair, dict):
-            raise UserError(
-                gettext_lazy('Pair {number} is no object with "source", "target" and "links".', number=number)
-            )
+            raise UserError(gettext_lazy('Pair {number} lacks "source", "target" and "links".', number=number))
         yield "pair", number, pair
 
 
@@ -129,9 +125,7 @@ def _json_value(first: int, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # a plain ValueError is a number with thousands of digits
         line = first + getattr(error, "lineno", 1) - 1
-        raise UserError(
-            gettext_lazy("The file begins like JSON, but line {line} cannot be read as such.", line=line)
-        ) from error
+        raise UserError(gettext_lazy("Line {line} is not valid JSON.", line=line)) from error
 
 
 def _sentence_start(kind: str, number: int) -> str:
@@ -152,7 +146,7 @@ def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
     place, within = _sentence_start(kind, number), _place_phrase(kind, number)
     for name in FIELDS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
-            raise UserError(gettext_lazy('{place} has no "{name}"; a text was expected.', place=place, name=name))
+            raise UserError(gettext_lazy('{place} has no text "{name}".', place=place, name=name))
     said = {name: fields[name] for name in (*FIELDS, *WORDS) if isinstance(fields.get(name), str)}
     for name, text in said.items():
         fields = {**fields, name: check_text(text, gettext_lazy('"{name}" of {place}', name=name, place=within))}
@@ -180,7 +174,7 @@ def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
     if found is None:
         raise UserError(
             gettext_lazy(
-                "{place} has a link “{raw}”; links read like 0-1, or 0?1 where they are only possible.",
+                "{place} has a link “{raw}”; expected 0-1, or 0?1 if only possible.",
                 place=place,
                 raw=raw[:40],
             )
@@ -191,9 +185,7 @@ def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
 def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
     """Return the span of each word in a text; raise UserError unless only spaces separate the words."""
     if not isinstance(words, str):
-        raise UserError(
-            gettext_lazy("{place} has words that are no text; write them with spaces between them.", place=place)
-        )
+        raise UserError(gettext_lazy("The words of {place} are not a text; separate them by spaces.", place=place))
     spans, at = [], 0
     for word in words.split():
         while at < len(text) and text[at].isspace():
@@ -201,7 +193,7 @@ def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
         if not text.startswith(word, at):
             raise UserError(
                 gettext_lazy(
-                    "{place}: the word “{word}” does not come next in “{text}”.",
+                    "{place}: the word “{word}” is not next in “{text}”.",
                     place=place,
                     word=word[:40],
                     text=text[at : at + 40],

@@ -67,9 +67,7 @@ def _item(row: dict[str, str], line: int) -> AnnotatedText:
     units = tuple(_find(text, row[name].strip(), name, line) for name in ("source", "target", "distractor"))
     if len(set(units)) < len(units):
         raise UserError(
-            gettext_lazy(
-                "Line {line} names the same word twice; source, target and distractor must be three words.", line=line
-            )
+            gettext_lazy("Line {line} repeats a word; source, target and distractor must differ.", line=line)
         )
     return AnnotatedText(text, units, (Link(row.get("relation", "").strip() or TABLE_RELATION, 0, 1, (2,)),), line)
 
@@ -88,8 +86,7 @@ def _find(text: str, phrase: str, column: str, line: int) -> Span:
     elif len(found) > 1:
         raise UserError(
             gettext_lazy(
-                'Line {line}: the {column} "{phrase}" stands {found} times in its text. Say which is meant, as'
-                ' in "{phrase}#2".',
+                'Line {line}: the {column} "{phrase}" occurs {found} times. Write "{phrase}#2" for the second.',
                 line=line,
                 column=column,
                 phrase=phrase[:40],
@@ -99,7 +96,7 @@ def _find(text: str, phrase: str, column: str, line: int) -> Span:
     if not found:
         raise UserError(
             gettext_lazy(
-                'Line {line}: the {column} "{phrase}" does not stand in its text.',
+                'Line {line}: the {column} "{phrase}" is not in its text.',
                 line=line,
                 column=column,
                 phrase=phrase[:40],
@@ -126,7 +123,7 @@ def parse_gap(text: str) -> ParsedCorpus:
     if lacking:
         raise UserError(
             gettext_lazy(
-                'Line 1 lacks the column "{lacking}"; GAP has {columns}, separated by tabs.',
+                'Line 1 lacks the column "{lacking}"; expected {columns}, separated by tabs.',
                 lacking=lacking[0],
                 columns=", ".join(GAP_COLUMNS),
             )
@@ -139,7 +136,7 @@ def parse_gap(text: str) -> ParsedCorpus:
         if len(fields) != len(header):
             raise UserError(
                 gettext_lazy(
-                    "Line {number} has {fields} columns separated by tabs; line 1 has {header}.",
+                    "Line {number} has {fields} columns; line 1 has {header}.",
                     number=number,
                     fields=len(fields),
                     header=len(header),
@@ -162,7 +159,7 @@ def _flag(row: dict[str, str], name: str, line: int) -> bool:
     if value not in ("TRUE", "FALSE"):
         raise UserError(
             gettext_lazy(
-                'Line {line} has "{value}" under {name}-coref; TRUE or FALSE was expected.',
+                'Line {line} has "{value}" under {name}-coref; expected TRUE or FALSE.',
                 line=line,
                 value=value[:20],
                 name=name,
@@ -177,7 +174,7 @@ def _unit(row: dict[str, str], name: str, line: int) -> Span:
     if start < 0 or not written.strip() or row["Text"][start : start + len(written)] != written:
         raise UserError(
             gettext_lazy(
-                'Line {line} says that "{written}" begins at character {character} of its text; it does not.',
+                "Line {line}: “{written}” is not at character {character} of its text.",
                 line=line,
                 written=written[:40],
                 character=at[:20],
@@ -194,7 +191,7 @@ def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
             if units[one][0] < units[other][1] and units[other][0] < units[one][1]:
                 raise UserError(
                     gettext_lazy(
-                        "Line {line}: {first} and {second} are the same place in its text, or overlap.",
+                        "Line {line}: {first} and {second} overlap.",
                         line=line,
                         first=names[other],
                         second=names[one],
@@ -205,8 +202,8 @@ def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
 TABLE = CorpusFormat(
     parse_table,
     (gettext_lazy("source to target"), gettext_lazy("target to source")),
-    gettext_lazy("it has no row below its header"),
+    gettext_lazy("it has only a header"),
 )
 GAP = CorpusFormat(
-    parse_gap, (gettext_lazy("pronoun to candidate"),), gettext_lazy("in no row exactly one of A and B is TRUE")
+    parse_gap, (gettext_lazy("pronoun to candidate"),), gettext_lazy("in no row is exactly one of A and B TRUE")
 )

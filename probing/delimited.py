@@ -39,13 +39,15 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     header = [name.strip().lower() for name in names]
     if not header:
         raise UserError(
-            gettext_lazy("The file is empty. Its first row names the columns: {columns}.", columns=", ".join(columns))
+            gettext_lazy(
+                "The file is empty. Its first row must name the columns: {columns}.", columns=", ".join(columns)
+            )
         )
     lacking = [column for column in columns if column not in header]
     if lacking:
         raise UserError(
             gettext_lazy(
-                'Line {line} lacks the column "{lacking}"; {columns} were expected.',
+                'Line {line} lacks the column "{lacking}"; expected {columns}.',
                 line=first,
                 lacking=lacking[0],
                 columns=", ".join(columns),
@@ -116,7 +118,7 @@ def find_delimiter(text: str) -> str:
     if first.lstrip().startswith("{") and is_json(first):
         return JSON_LINES
     if first.lstrip().startswith(("[", "{")) and is_json(text):
-        raise UserError(gettext_lazy("The file is one JSON value. Save it as JSON Lines: an object on each line."))
+        raise UserError(gettext_lazy("The file is one JSON value. Save it as JSON Lines."))
     found: dict[str, bool] = {}  # delimiter -> True if a space follows each occurrence
     for delimiter in sorted(DELIMITERS):  # the tab sorts first
         try:
@@ -210,9 +212,7 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
             line = reader.line_num + 1
     except csv.Error as error:
         if "end of data" in str(error) or "larger" in str(error):
-            said = gettext_lazy(
-                "Line {line} is not CSV: a quotation mark is not closed, or a cell is too long.", line=line
-            )
+            said = gettext_lazy("Line {line} is not CSV: a quotation mark is open, or a cell is too long.", line=line)
         else:
             said = gettext_lazy("Line {line} is not CSV: a quotation mark or a separator is misplaced.", line=line)
         raise UserError(said) from error
@@ -237,7 +237,7 @@ def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         if not isinstance(found, dict) or not found:
             raise UserError(
                 gettext_lazy(
-                    "Line {line} is not a JSON object. JSON Lines has one on each line, such as {example}.",
+                    "Line {line} is not a JSON object, such as {example}.",
                     line=line,
                     example='{"text": "…", "label": "…"}',
                 )

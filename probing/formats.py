@@ -35,7 +35,7 @@ def text_of(content: bytes, encoding: str = "") -> str:
     line = content[: first_damage(content)].count(b"\n") + 1
     raise UserError(
         gettext_lazy(
-            "Line {line} is not UTF-8, the only encoding of CoNLL-U; it may be {encoding}. Convert the file to UTF-8.",
+            "Line {line} is not UTF-8, as in CoNLL-U; it may be {encoding}. Convert the file.",
             line=line,
             encoding=guessed,
         )
@@ -80,7 +80,7 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     if len(fields) != COLUMNS:
         raise UserError(
             gettext_lazy(
-                "Line {number} has {fields} columns separated by tabs; CoNLL-U has {columns}.",
+                "Line {number} has {fields} columns; CoNLL-U has {columns}, separated by tabs.",
                 number=number,
                 fields=len(fields),
                 columns=COLUMNS,
@@ -92,7 +92,7 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     if name != str(expected):
         raise UserError(
             gettext_lazy(
-                'Line {number} numbers its word "{name}"; {expected} was expected.',
+                'Line {number} numbers its word "{name}"; expected {expected}.',
                 number=number,
                 name=name[:20],
                 expected=expected,
@@ -101,7 +101,7 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip(" "):
         raise UserError(
             gettext_lazy(
-                "Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).",
+                "Line {number} lacks a word, its head (column 7) or its relation (column 8).",
                 number=number,
             )
         )
@@ -119,7 +119,7 @@ def _item(words: list[Word]) -> AnnotatedText:
         if head == at + 1:
             raise UserError(
                 gettext_lazy(
-                    "Line {line} names word {head} as its head, which is that word itself. Give another, or 0.",
+                    "Line {line}: word {head} is its own head. Give another, or 0.",
                     line=line,
                     head=head,
                 )
@@ -127,7 +127,7 @@ def _item(words: list[Word]) -> AnnotatedText:
         if head > len(words):
             raise UserError(
                 gettext_lazy(
-                    "Line {line} names word {head} as its head; the sentence has {words} words.",
+                    "Line {line} has the head {head}; the sentence has {words} words.",
                     line=line,
                     head=head,
                     words=len(words),
@@ -150,7 +150,7 @@ def _refuse_cycle(words: list[Word]) -> None:
                 circle = list(path)[list(path).index(at) :]
                 raise UserError(
                     gettext_lazy(
-                        "Line {line}: the dependencies form a cycle ({cycle}) and never reach the root. Correct one.",
+                        "Line {line}: the dependencies form a cycle ({cycle}). Correct one.",
                         line=line,
                         cycle=" → ".join(map(str, [*circle[:8], at])),
                     )
@@ -163,7 +163,7 @@ def _refuse_cycle(words: list[Word]) -> None:
 CONLLU = CorpusFormat(
     parse_conllu,
     (gettext_lazy("dependent to head"), gettext_lazy("head to dependent")),
-    gettext_lazy("no word in it depends on another"),
+    gettext_lazy("no word depends on another"),
 )
 
 
@@ -171,7 +171,7 @@ FORMATS = {"conllu": CONLLU, "gap": GAP, "csv": TABLE}
 NAMES = {
     "conllu": gettext_lazy("CoNLL-U: dependency relations"),
     "gap": gettext_lazy("GAP's TSV: a pronoun and two names"),
-    "csv": gettext_lazy("CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor"),
+    "csv": gettext_lazy("CSV, TSV, JSON Lines or Parquet: text, source, target, distractor"),
 }
 
 
@@ -182,14 +182,12 @@ def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
         content = file.read_bytes()
     except OSError as error:
         reason = (
-            gettext_lazy("there is no such file")
+            gettext_lazy("no such file")
             if isinstance(error, FileNotFoundError)
             else gettext_lazy("it cannot be opened")
         )
         raise UserError(
-            gettext_lazy(
-                "{file} cannot be read: {reason}. Give the path of an annotated file.", file=file, reason=reason
-            )
+            gettext_lazy("{file} cannot be read: {reason}. Give another path.", file=file, reason=reason)
         ) from error
     return parse(content, format, encoding)
 
@@ -204,7 +202,7 @@ def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
     if format not in FORMATS:
         raise UserError(
             gettext_lazy(
-                'The format "{format}" came; {formats} can be read. Name one of them.',
+                'Got the format "{format}"; expected one of {formats}.',
                 format=format,
                 formats=", ".join(FORMATS),
             )

@@ -251,7 +251,7 @@ class ScoringState:
         if 2 * self.unknown <= self.items:
             return ""
         return gettext_lazy(
-            "{unknown:,} of {texts:,} texts have too many unknown words, so a score would say little. {why}",
+            "{unknown:,} of {texts:,} texts have too many unknown words for a score. {why}",
             unknown=self.unknown,
             texts=self.items,
             why=self.reason,

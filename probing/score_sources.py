@@ -158,7 +158,7 @@ class SourceRun:
             known = dict.fromkeys(link.relation for item in self.corpus.items for link in item.links)
             raise UserError(
                 gettext_lazy(
-                    'There is no relation "{relation}". Name one of the file: {known}.',
+                    'There is no relation "{relation}"; the file has {known}.',
                     relation=self.relation,
                     known=", ".join(sorted(known)),
                 )
@@ -200,7 +200,7 @@ def report(
     if not links:
         reason = next((answer.reason for answer in answers if answer.reason), "")
         raise UserError(
-            gettext_lazy("The model cannot read any link of {relation}. {why}", relation=run.relation, why=reason)
+            gettext_lazy("The model cannot read a link of {relation}. {why}", relation=run.relation, why=reason)
         )
     direction = _best_direction(run, links) if run.direction is None else run.direction
     counted = [link for link in links if link.direction == direction]

@@ -248,7 +248,7 @@ RULES = {
     GUESS: gettext_lazy("a guess between the two"),
     NEAREST: gettext_lazy("nearest candidate"),
     FIRST: gettext_lazy("first candidate"),
-    SUBJECT: gettext_lazy("candidate nearest to its sentence's beginning"),
+    SUBJECT: gettext_lazy("candidate nearest to its sentence's start"),
 }
 CHANCE = 0.5  # accuracy of a guess: every format with candidates has two per link
 ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences

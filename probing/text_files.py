@@ -159,8 +159,7 @@ def json_lines(content: bytes) -> str:
         if size > MOST_BYTES:
             raise UserError(
                 gettext_lazy(
-                    "The Parquet file has {size:,.0f} MB when unpacked; at most {most:,.0f} are read. Bring a part"
-                    " of it.",
+                    "The unpacked Parquet file has {size:,.0f} MB; the limit is {most:,.0f}. Use a part of it.",
                     size=size / 1e6,
                     most=MOST_BYTES / 1e6,
                 )
@@ -180,9 +179,7 @@ def json_lines(content: bytes) -> str:
     except UserError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise UserError(
-            gettext_lazy("The file is a Parquet file that cannot be read: it is damaged or encrypted. Save it as CSV.")
-        ) from error
+        raise UserError(gettext_lazy("The Parquet file is damaged or encrypted. Save it as CSV.")) from error
 
 
 def _holds_bytes(kind: Any) -> bool:
@@ -226,44 +223,44 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UNPACK = gettext_lazy("Unpack it and choose a file inside.")
-SAVE = gettext_lazy("Save the texts as CSV in UTF-8.")
-TABLE = gettext_lazy("Save it as CSV, for instance with pandas.")
+UNPACK = gettext_lazy("Unpack it; choose a file inside.")
+SAVE = gettext_lazy("Save the texts as CSV.")
+TABLE = gettext_lazy("Save it as CSV with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
-    (b"\x1f\x8b", gettext_lazy("a gzip archive"), UNPACK),
-    (b"BZh91AY&SY", gettext_lazy("a bzip2 archive"), UNPACK),
-    (b"\xfd7zXZ\0", gettext_lazy("an xz archive"), UNPACK),
-    (b"\x28\xb5\x2f\xfd", gettext_lazy("a Zstandard archive"), UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", gettext_lazy("a 7z archive"), UNPACK),
-    (b"Rar!\x1a\x07", gettext_lazy("a RAR archive"), UNPACK),
-    (START, gettext_lazy("a Parquet file"), TABLE),
-    (b"ARROW1\0", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"FEA1", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"\xff\xff\xff\xff", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"SQLite format 3\0", gettext_lazy("an SQLite database"), TABLE),
-    (b"\x89HDF\r\n\x1a\n", gettext_lazy("an HDF5 file"), TABLE),
-    (b"\x93NUMPY", gettext_lazy("a NumPy array"), TABLE),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", gettext_lazy("an old Office file (XLS or DOC)"), SAVE),
-    (b"%PDF-", gettext_lazy("a PDF document"), SAVE),
-    (b"{\\rtf", gettext_lazy("an RTF document"), SAVE),
-    (b"\x89PNG", gettext_lazy("a picture"), SAVE),
-    (b"\xff\xd8\xff", gettext_lazy("a picture"), SAVE),
-    (b"GIF87a", gettext_lazy("a picture"), SAVE),
-    (b"GIF89a", gettext_lazy("a picture"), SAVE),
-    (b"<!DOCTYPE html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
-    (b"<html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
-    (b"<?xml", gettext_lazy("an XML file"), SAVE),
+    (b"\x1f\x8b", "gzip", UNPACK),
+    (b"BZh91AY&SY", "bzip2", UNPACK),
+    (b"\xfd7zXZ\0", "xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "Zstandard", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "7z", UNPACK),
+    (b"Rar!\x1a\x07", "RAR", UNPACK),
+    (START, "Parquet", TABLE),
+    (b"ARROW1\0", "Arrow", TABLE),
+    (b"FEA1", "Arrow", TABLE),
+    (b"\xff\xff\xff\xff", "Arrow", TABLE),
+    (b"SQLite format 3\0", "SQLite", TABLE),
+    (b"\x89HDF\r\n\x1a\n", "HDF5", TABLE),
+    (b"\x93NUMPY", "NumPy", TABLE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office (XLS, DOC)", SAVE),
+    (b"%PDF-", "PDF", SAVE),
+    (b"{\\rtf", "RTF", SAVE),
+    (b"\x89PNG", "PNG", SAVE),
+    (b"\xff\xd8\xff", "JPEG", SAVE),
+    (b"GIF87a", "GIF", SAVE),
+    (b"GIF89a", "GIF", SAVE),
+    (b"<!DOCTYPE html", "HTML", gettext_lazy("Download the raw file.")),
+    (b"<html", "HTML", gettext_lazy("Download the raw file.")),
+    (b"<?xml", "XML", SAVE),
     (
         b"version https://git-lfs",
-        gettext_lazy("a Git LFS pointer"),
-        gettext_lazy("Fetch the file itself with git lfs pull."),
+        "Git LFS",
+        gettext_lazy("Fetch the file with git lfs pull."),
     ),
 )
 IN_ZIP = (  # (member of the archive, kind, remedy)
-    ("xl/workbook.xml", gettext_lazy("an Excel workbook"), gettext_lazy("Save the sheet as CSV in UTF-8.")),
-    ("word/document.xml", gettext_lazy("a DOCX document"), SAVE),
-    ("ppt/presentation.xml", gettext_lazy("a PowerPoint file"), SAVE),
-    ("content.xml", gettext_lazy("an OpenDocument file"), SAVE),
+    ("xl/workbook.xml", "Excel (XLSX)", gettext_lazy("Save the sheet as CSV.")),
+    ("word/document.xml", "DOCX", SAVE),
+    ("ppt/presentation.xml", "PowerPoint (PPTX)", SAVE),
+    ("content.xml", "OpenDocument", SAVE),
 )
 
 
@@ -309,9 +306,7 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
 def refuse_zero_bytes(text: str) -> None:
     """Raise UserError if a text contains zero bytes, as binary files do."""
     if "\0" in text:
-        raise UserError(
-            gettext_lazy("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
-        )
+        raise UserError(gettext_lazy("The file is binary. Save it as text or CSV in UTF-8."))
 
 
 def refuse_joined(text: str) -> None:
@@ -322,7 +317,7 @@ def refuse_joined(text: str) -> None:
     if (found := JOINED.search(text)) is not None:
         raise UserError(
             gettext_lazy(
-                "Line {line} begins with a byte order mark (U+FEFF), as if two files were joined there. Remove it.",
+                "Line {line} begins with a byte order mark (U+FEFF). Remove it.",
                 line=text.count("\n", 0, found.start()) + 1,
             )
         )
@@ -361,7 +356,7 @@ def first_damage(content: bytes) -> int:
 def guess_message(name: str, encoding: str) -> str:
     """Return the message that the encoding of a file was guessed."""
     return gettext_lazy(
-        "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
+        "{name} was read as {encoding}, not UTF-8. Check its letters.",
         name=name,
         encoding=encoding,
     )
@@ -374,7 +369,7 @@ def _in_encoding(content: bytes, encoding: str) -> str:
     if coding is None:
         raise UserError(
             gettext_lazy(
-                "“{encoding}” is not a known encoding. Examples are utf-8, cp1252, latin-1, mac-roman and gb18030.",
+                "“{encoding}” is not a known encoding, such as utf-8, cp1252 or gb18030.",
                 encoding=encoding[:40],
             )
         )
@@ -408,11 +403,11 @@ def refuse_folder(path: Path) -> None:
     paths = sorted(islice(path.rglob("*"), MOST_LISTED))
     readable = [str(file.relative_to(path)) for file in paths if file.suffix.lower() in READABLE and file.is_file()]
     if readable:
-        fix = gettext_lazy("Give a file in it, such as {files}.", files=", ".join(readable[:SHOWN]))
+        fix = gettext_lazy("Give a file in it: {files}.", files=", ".join(readable[:SHOWN]))
     elif any(file.suffix == ".arrow" for file in paths):
-        fix = gettext_lazy("It holds a data set in Arrow format. Save it with to_parquet and give that file.")
+        fix = gettext_lazy("It is a data set in Arrow format. Save it with to_parquet.")
     else:
-        fix = gettext_lazy("Give a file, such as CSV, JSON Lines or Parquet.")
+        fix = gettext_lazy("Give a file: CSV, JSON Lines or Parquet.")
     raise UserError(gettext_lazy("{path} is a folder. {fix}", path=path, fix=fix))
 
 
@@ -428,9 +423,9 @@ def _detect_kind(content: bytes) -> tuple[str, str] | None:
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        return gettext_lazy("a Python pickle, which is never opened here"), TABLE
+        return "pickle", TABLE
     if content[257:262] == b"ustar":
-        return gettext_lazy("a tar archive"), UNPACK
+        return "tar", UNPACK
     start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
     return next(
         (
@@ -449,4 +444,4 @@ def _in_zip(content: bytes) -> tuple[str, str]:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
         names = set()
-    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (gettext_lazy("a zip archive"), UNPACK))
+    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), ("zip", UNPACK))

@@ -301,7 +301,7 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
     if len(content) > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "The file has {size:,} bytes; a file of pairs has at most {most:,}. Split it.",
+                "The file has {size:,} bytes; the limit is {most:,}. Split it.",
                 size=len(content),
                 most=MOST_BYTES,
             )
@@ -312,16 +312,14 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
         if len(found) == MOST_PAIRS:
             raise UserError(
                 gettext_lazy(
-                    "The file has more than {most} pairs, from line {line} on. Leave the rest out.",
+                    "The file has over {most:,} rows, from line {line} on. Use a part of it.",
                     most=MOST_PAIRS,
                     line=line,
                 )
             )
         found.append(_pair(row, line))
     if not found:
-        raise UserError(
-            gettext_lazy("The file has no pair below its header. Add rows with a text in column a and one in column b.")
-        )
+        raise UserError(gettext_lazy("The file has no pairs. Fill the columns a and b."))
     return tuple(found)
 
 
@@ -329,16 +327,11 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
     a, b = (row[name].strip() for name in COLUMNS)
     for name, text in zip(COLUMNS, (a, b), strict=True):
         if not text:
-            raise UserError(
-                gettext_lazy(
-                    "Line {line} has no text in column {column}. Every pair needs both.", line=line, column=name
-                )
-            )
+            raise UserError(gettext_lazy("Line {line} has no text in column {column}.", line=line, column=name))
         if len(text) > LONGEST:
             raise UserError(
                 gettext_lazy(
-                    "The text in column {column} of line {line} has {characters:,} characters; at most {longest:,} are"
-                    " read.",
+                    "Column {column} of line {line} has {characters:,} characters; the limit is {longest:,}.",
                     column=name,
                     line=line,
                     characters=len(text),
@@ -349,7 +342,7 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
     if kind not in KINDS:
         raise UserError(
             gettext_lazy(
-                "The kind in line {line} is “{kind}”; it should be change, control, or empty.",
+                "Line {line} has the kind “{kind}”; expected change, control or nothing.",
                 line=line,
                 kind=kind[:40],
             )

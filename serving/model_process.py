@@ -134,8 +134,7 @@ class ModelProcess:
             self._end_now()
             raise UserError(
                 gettext_lazy(
-                    "{name} ended the process that read it: its files take more memory than they may, or break the"
-                    " libraries that read them. Pick another model.",
+                    "{name} ended its process: it takes too much memory, or its files are damaged. Pick another model.",
                     name=self.name,
                 ),
                 way_out="embedded",
@@ -165,8 +164,7 @@ class ModelProcess:
                 raise stopped from None
             raise UserError(
                 gettext_lazy(
-                    "{name} did not answer within {seconds:.0f} seconds, and its process was ended. Pick a shorter"
-                    " text or a smaller model.",
+                    "{name} did not answer within {seconds:.0f} seconds. Pick a shorter text or a smaller model.",
                     name=self.name,
                     seconds=self.seconds,
                 ),

@@ -52,10 +52,10 @@ from serving.queue import Batcher, QueueFull, WorkQueue
 from serving.request_headers import TooMuch, body_of, host_of, is_loopback, seconds_of, wait_for_disconnect
 
 log = logging.getLogger(__name__)
-FULL = gettext_lazy("Many people are asking at this moment. Try again in some seconds.")
-LATE = gettext_lazy("There was no answer in the time that was given. Pick a shorter text or a smaller model.")
-UNREAD = gettext_lazy("The server that computes does not understand this question; it may be of another version.")
-FAILED = gettext_lazy("Something broke while this was computed; the server's log says what.")
+FULL = gettext_lazy("The server is busy. Try again in some seconds.")
+LATE = gettext_lazy("There was no answer in time. Pick a shorter text or a smaller model.")
+UNREAD = gettext_lazy("The computing server does not understand this question; its version may differ.")
+FAILED = gettext_lazy("The computation failed; the server's log has the reason.")
 RETRY_AFTER = "1"  # seconds; clients add random jitter
 GONE = 499  # status of an answer whose client has disconnected
 

@@ -23,7 +23,7 @@ from serving.protocol import blocks_of, unpack
 
 LENGTH = struct.Struct("<Q")
 AT_ONCE = 8  # threads for requests; the backend's Scheduler limits the concurrent forward passes
-FAILED = gettext_lazy("This model's files broke while they were read or run. Pick another model.")
+FAILED = gettext_lazy("This model's files failed when read or run. Pick another model.")
 
 
 def send(stream: IO[bytes], value: Any) -> None:

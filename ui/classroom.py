@@ -61,11 +61,11 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
-    parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
+    parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
         parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
         found = count_correct(question, said) or 0
-        parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
+        parts.append(_("Correct: {n}.", n=found))
     if own is not None:
         parts.append(_("Yours: {own}.", own=format_answer(question, own)))
     return join_sentences(*parts)
@@ -129,7 +129,7 @@ def _form(code: str, number: int, question: Question, own: str | None) -> None:
         st.form_submit_button(
             _("Answer") if own is None else _("Change my answer"),
             on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
-            help=_("Only your teacher sees it, until the answers are shown to everybody without names"),
+            help=_("Only your teacher sees it, until all answers are shown without names"),
         )
     if question.kind == "head":
         _shown_head(code, number)
@@ -142,7 +142,7 @@ def _field(question: Question, key: str, own: str | None) -> None:
         return
     helps = {
         "number": _("A number such as 0.25"),
-        "head": _("Layer and head, both counted from 0, such as 3-7 or L3H7"),
+        "head": _("Layer and head from 0, such as 3-7 or L3H7"),
         "word": _("One word of the text"),
         "text": _("A sentence of your own"),
     }
@@ -161,7 +161,7 @@ def _shown_head(code: str, number: int) -> None:
             key="class_shown_head",
             on_click=_send,
             args=(code, number, name),
-            help=_("The layer and the head that are chosen on this page"),
+            help=_("The head chosen on this page"),
         )
 
 
@@ -223,7 +223,7 @@ def attend(seen: StudentView | NotInClass | None) -> None:
                 _("Join"),
                 icon=":material/groups:",
                 query={classroom.ADDRESS: code},
-                help=_("Follow the class on this screen"),
+                help=_("Follow the class here"),
             )
 
 
@@ -231,7 +231,7 @@ def describe_missing(code: str) -> str:
     """Return a sentence on a class that does not exist: if this session attended it, it has ended."""
     if st.session_state.get(ATTENDED) == code:
         return _("Class {code} has ended.", code=code)
-    return _("There is no room “{code}” here: it is closed, or the code is another.", code=code)
+    return _("There is no room “{code}”: it is closed, or the code is wrong.", code=code)
 
 
 def shared_address(**fields: Any) -> str:
@@ -274,7 +274,7 @@ def class_summary(board: TeacherView) -> str:
     They contain no names, because a projector may show them to the class.
     """
     n = len(board.students)
-    parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
+    parts = [_("Students: {n}.", n=n)]
     if board.asked is not None and not board.revealed:
         parts.append(
             _(
@@ -330,7 +330,7 @@ def _status(code: str, leads: bool) -> None:
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
-    led = _("Class {code}: everybody who follows sees this page as you see it.", code=code)
+    led = _("Class {code}: followers see this page as you do.", code=code)
     show_class(board, led if leads else _("Class {code}.", code=code))
 
 
@@ -348,7 +348,7 @@ def _bar(code: str, seen: StudentView) -> None:
                 value=seen.lost,
                 key=f"class_lost_{code}",
                 on_change=lambda: store().set_hand(code, visitor_secret(), st.session_state[f"class_lost_{code}"]),
-                help=_("Your teacher sees how many are, and who of those that gave a name"),
+                help=_("Your teacher sees how many are, and the names given"),
             )
         reply(code, seen)
 
@@ -368,14 +368,14 @@ def _draw_navigation(alone: bool) -> None:
             _("Rejoin class"),
             key="class_back",
             on_click=_rejoin_class,
-            help=_("Opens what your teacher shows, and follows"),
+            help=_("Opens your teacher's page, and follows"),
         )
     else:
         st.button(
             _("Stop following"),
             key="class_alone_button",
             on_click=lambda: st.session_state.update({ALONE: True}),
-            help=_("The page stays as it is, whatever your teacher opens"),
+            help=_("The page stays, whatever your teacher opens"),
         )
 
 

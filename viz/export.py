@@ -110,8 +110,7 @@ def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, 
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
         raise TooLong(
             gettext_lazy(
-                "The strongest links are searched in at most {most:,} weights; this text has {weights:,} over all "
-                "heads. Shorten the text.",
+                "The limit for strongest links is {most:,} weights; this text has {weights:,}. Shorten the text.",
                 most=MOST_WEIGHTS,
                 weights=view.layers * view.heads * queries * keys,
             )
@@ -144,7 +143,7 @@ def check_cells(view: View) -> None:
     if cells > MOST_CELLS:
         raise TooLong(
             gettext_lazy(
-                "A file of one head holds at most {most:,} weights; this map has {cells:,}. Shorten the text.",
+                "The limit for one head is {most:,} weights; this map has {cells:,}. Shorten the text.",
                 most=MOST_CELLS,
                 cells=cells,
             )

@@ -92,7 +92,7 @@ def check_length(tokens: int) -> None:
     if tokens > LONGEST:
         raise TooLong(
             gettext_lazy(
-                "A text of a site has at most {most} tokens; this text has {tokens:,}. Shorten it.",
+                "The text has {tokens:,} tokens; the limit of a site is {most}. Shorten it.",
                 most=LONGEST,
                 tokens=tokens,
             )

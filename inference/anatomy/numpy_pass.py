@@ -139,9 +139,7 @@ class _Pass:
             with np.errstate(all="ignore"):
                 return formula(*given, **named)
         except UNFIT as error:
-            call.refused = gettext_lazy(
-                "torch's {name} is called in a way that has no formula here: {error}", name=call.name, error=error
-            )
+            call.refused = gettext_lazy("torch's {name} has no formula here: {error}", name=call.name, error=error)
             return None
 
     def _anew(self, leaf: Any) -> Any:
@@ -167,15 +165,13 @@ class _Pass:
 
     def _compare(self, call: FunctionCall, anew: Sequence[Array], own: Sequence[Array]) -> None:
         if [one.shape for one in anew] != [one.shape for one in own]:
-            call.refused = gettext_lazy("torch's {name} makes another shape here than its formula", name=call.name)
+            call.refused = gettext_lazy("torch's {name} differs from its formula here", name=call.name)
             return
         for one, other in zip(anew, own, strict=True):
             away, size = largest_difference(one, other)
             call.away, call.size = max(call.away, away), max(call.size, size)
         if not call.away <= WRONG * max(call.size, WRONG):
-            call.refused = gettext_lazy(
-                "the formula of torch's {name} does not give what the model has here", name=call.name
-            )
+            call.refused = gettext_lazy("torch's {name} differs from its formula here", name=call.name)
 
 
 class _Functions(TorchFunctionMode):

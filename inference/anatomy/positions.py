@@ -136,25 +136,25 @@ def _describe_places(found: Sequence[PositionTensor]) -> Iterator[str]:
         rows = gettext_lazy(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
         if kind == TURNED:
             yield gettext_lazy(
-                "The angles of {name}{more} were set to zero: no query and no key is turned.", name=name, more=more
+                "The angles of {name}{more} were set to zero: queries and keys are not rotated.", name=name, more=more
             )
         elif kind == BIAS:
             yield gettext_lazy(
-                "The numbers of {name}{rows}{more} were set to zero: no distance adds anything to a score.",
+                "{name}{rows}{more} was set to zero: scores do not depend on distance.",
                 name=name,
                 rows=rows,
                 more=more,
             )
         elif kind == RELATIVE:
             yield gettext_lazy(
-                "Every row of {name}{rows}{more} replaced by the first: all distances are equal.",
+                "Every row of {name}{rows}{more} was replaced by the first.",
                 name=name,
                 rows=rows,
                 more=more,
             )
         else:
             yield gettext_lazy(
-                "Every row of {name}{rows}{more} replaced by the first: all positions are equal.",
+                "Every row of {name}{rows}{more} was replaced by the first.",
                 name=name,
                 rows=rows,
                 more=more,

@@ -27,7 +27,7 @@ from inference.errors import UserError
 Weights = Mapping[str, npt.NDArray[Any]]
 ACTIVATIONS = ("gelu",)
 TABLE = "embeddings.word_embeddings.weight"
-NO_BERT = gettext_lazy("Only a BERT model with a WordPiece tokenizer runs in a browser.")
+NO_BERT = gettext_lazy("Only BERT models with WordPiece run in a browser.")
 
 
 @dataclass(frozen=True)

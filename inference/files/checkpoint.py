@@ -118,7 +118,7 @@ def _refuse_pointer(file: Path, name: str) -> None:
             return
     raise UserError(
         gettext_lazy(
-            "{file} of {name} is a Git LFS pointer. Run git lfs pull in its folder, or download the model again.",
+            "{file} of {name} is a Git LFS pointer. Run git lfs pull, or download the model again.",
             file=file.name,
             name=name,
         ),
@@ -139,7 +139,7 @@ def refuse_quantized(config: Mapping[str, Any], name: str, base: str | None = No
     original = gettext_lazy("its base model") if base is None or base == name else base
     raise UserError(
         gettext_lazy(
-            "{name} is quantized ({method}), but recording attention needs floating-point weights. Open {original}.",
+            "{name} is quantized ({method}); expected floating-point weights. Open {original}.",
             name=name,
             method=method,
             original=original,
@@ -156,31 +156,20 @@ def _adapter(file: Path, name: str) -> str:
         config = {}
     if "num_virtual_tokens" in config:
         return gettext_lazy(
-            "{name} is an adapter with virtual tokens ({kind}), which have no text and cannot be merged. "
-            "Open the model that it was trained from.",
+            "{name} is an adapter with virtual tokens ({kind}), which cannot be merged. Open its base model.",
             name=name,
             kind=str(config.get("peft_type"))[:_KIND_CHARACTERS],
         )
     return gettext_lazy(
-        "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
-        " model.merge_and_unload() and save the result with save_pretrained.",
+        "{name} is an adapter, not a whole model. With PEFT, call model.merge_and_unload(), then save_pretrained.",
         name=name,
     )
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
     """Return the message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
-    if base is None:
-        return gettext_lazy(
-            "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
-            " it was trained from.",
-            name=name,
-        )
-    return gettext_lazy(
-        "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from {base}.",
-        name=name,
-        base=base,
-    )
+    base = base or gettext_lazy("its base model")
+    return gettext_lazy("{name} has no tokenizer. Copy tokenizer.json from {base}.", name=name, base=base)
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
@@ -206,7 +195,7 @@ def read_config(file: Path, name: str) -> dict[str, Any]:
         )
     if file.stat().st_size > _CONFIG_BYTES:
         raise UserError(
-            gettext_lazy("{name} is not a model: its config.json is far too long. Pick another model.", name=name),
+            gettext_lazy("{name} is not a model: its config.json is too long. Pick another model.", name=name),
             way_out="embedded",
         )
     return parse_config(file.read_bytes(), name)
@@ -218,7 +207,9 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            gettext_lazy("{name} is not a model: its config.json is not JSON. Fetch or save it again.", name=name),
+            gettext_lazy(
+                "{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name
+            ),
             way_out="embedded",
         ) from error
     if not isinstance(config, dict):
@@ -239,8 +230,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
             raise UserError(pickle_only(name), way_out="embedded")
         raise UserError(
             gettext_lazy(
-                "{name} has no weights in the safetensors format ({weights}). Save it with save_pretrained, or fetch it"
-                " again.",
+                "{name} has no safetensors weights ({weights}). Save it with save_pretrained, or fetch it again.",
                 name=name,
                 weights=WEIGHTS,
             ),
@@ -263,9 +253,8 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 def pickle_only(name: str) -> str:
     """Return the message for a model whose weights are only in a pickle file, which can run programs."""
     return gettext_lazy(
-        "{name} has only pickle weights, which can run code when opened. Pick a model with safetensors "
-        "weights. If you trust its author, load it in Python and call model.save_pretrained(folder), which "
-        "writes {weights}.",
+        "{name} has only pickle weights, which can run code when opened. If you trust its author, "
+        "load it in Python and call model.save_pretrained(folder), which writes {weights}.",
         weights=WEIGHTS,
         name=name,
     )
@@ -282,14 +271,14 @@ def shards(index: bytes, name: str) -> list[str]:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             gettext_lazy(
-                "{name} is damaged: its {index} cannot be read. Fetch or save it again.", name=name, index=INDEX
+                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=INDEX
             ),
             way_out="embedded",
         ) from error
     if not plain or not names:
         raise UserError(
             gettext_lazy(
-                "{name} is damaged: its {index} names files that are not its own. Fetch or save it again.",
+                "{name} is damaged: its {index} names files of others. Fetch or save it again.",
                 name=name,
                 index=INDEX,
             ),
@@ -377,8 +366,7 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
     if needed > budget:
         raise UserError(
             gettext_lazy(
-                "{name} needs about {needed:.1f} GB of memory; models may use {budget:.1f} GB here."
-                " Pick a smaller one.",
+                "{name} needs about {needed:.1f} GB of memory; {budget:.1f} GB are allowed. Pick a smaller model.",
                 name=name,
                 needed=needed / 1e9,
                 budget=budget / 1e9,

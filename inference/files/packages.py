@@ -115,7 +115,7 @@ class Extra:
         if file is None:
             raise UserError(
                 gettext_lazy(
-                    "{name} is not installed here. To have it, run: {how}; then start the app again.",
+                    "{name} is not installed. Run: {how}; then restart the app.",
                     name=self.name,
                     how=HOW,
                 )
@@ -149,8 +149,8 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
         if not is_intact(place):  # no error if another process has unpacked it
             raise UserError(
                 gettext_lazy(
-                    "{name} could not be unpacked into {folder}, in the cache of Hugging Face's"
-                    " libraries: that folder cannot be written or the disk is full ({size} are needed).",
+                    "{name} could not be unpacked into {folder}: it cannot be written, or the disk is "
+                    "full ({size} are needed).",
                     name=extra.name,
                     folder=place.parent.name,
                     size=_megabytes(extra),
@@ -172,14 +172,12 @@ def _refuse(extra: Extra, file: Path) -> None:
         )
     if sha256(file) != extra.sha256:
         raise UserError(
-            gettext_lazy(
-                "The file of {name} is not the published one, so it is not opened. Run: {how}", name=extra.name, how=HOW
-            )
+            gettext_lazy("The file of {name} is not the published one. Run: {how}", name=extra.name, how=HOW)
         )
     if free_memory() < extra.memory:
         raise UserError(
             gettext_lazy(
-                "Unpacking {name} takes {memory:.1f} GB of memory, and less is free.",
+                "Unpacking {name} takes {memory:.1f} GB of memory; less is free.",
                 name=extra.name,
                 memory=extra.memory / 1e9,
             )

@@ -20,12 +20,12 @@ from inference.settings import Settings
 HALF = re.compile("[\ud800-\udfff]")  # a lone surrogate, which no file name contains
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
 _OUTSIDE = gettext_lazy(
-    "Local models can be opened only inside the folders that HEADLIGHT_MODEL_FOLDERS names. Use a folder inside them,"
-    ' or a hub id such as "google-bert/bert-base-uncased".'
+    "Local models must be in a folder of HEADLIGHT_MODEL_FOLDERS. Use one, or a hub id such as "
+    '"google-bert/bert-base-uncased".'
 )
 _NONE_ALLOWED = gettext_lazy(
-    "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
-    ' id such as "google-bert/bert-base-uncased".'
+    "Local folders need HEADLIGHT_MODEL_FOLDERS, which the operator sets. Use a hub id such as "
+    '"google-bert/bert-base-uncased".'
 )
 
 
@@ -61,9 +61,9 @@ def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
         raise UserError(_OUTSIDE, way_out="embedded")
     if not os.path.isdir(real):  # unlike Path.is_dir, it returns False for invalid names
         there = os.path.exists(real)
-        what = gettext_lazy("a file, not a folder with config.json in it") if there else gettext_lazy("not there")
+        what = gettext_lazy("a file, not a folder with config.json") if there else gettext_lazy("not there")
         raise UserError(
-            gettext_lazy('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
+            gettext_lazy('"{name}" is {what}. Pick a model\'s folder.', name=wanted.name, what=what),
             way_out="embedded",
         )
     inside = real if (real / "config.json").exists() else _last_checkpoint(real)
@@ -108,9 +108,7 @@ PREFIX = "taught/"
 ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes in base64url
 JOB, MODEL, SCORES = "job.json", "model", "evaluation.json"
 MOST_BYTES = 100_000  # the largest job.json that is read
-GONE = gettext_lazy(
-    "This fine-tuned model was deleted, by its owner or to make room for newer models. Pick another model."
-)
+GONE = gettext_lazy("This fine-tuned model was deleted, by its owner or to make room. Pick another model.")
 
 
 def fine_tuned_root(settings: Settings) -> Path:

@@ -111,7 +111,7 @@ def _build_image_processor(processor: Any, name: str, model: Any, budget: int) -
     """Return the image processor of a model; raise UserError if it does not fit the configuration."""
     with as_user_error(
         gettext_lazy(
-            "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
+            "The weights of {name} do not fit its configuration. Fetch or save it again.",
             name=name,
         )
     ):
@@ -188,7 +188,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with as_user_error(
         gettext_lazy(
-            "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
+            "The weights of {name} do not fit its configuration. Fetch or save it again.",
             name=name,
         )
     ):
@@ -236,7 +236,7 @@ def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched
         )
         raise UserError(
             gettext_lazy(
-                "The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
+                "The weights of {name} do not fit {class_name}: {what}. Pick another model.",
                 name=name,
                 class_name=class_name,
                 what=what,
@@ -252,8 +252,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
     with as_user_error(
         gettext_lazy(
-            "The tokenizer of {name} cannot be opened: its files are damaged or need other packages. Fetch or save"
-            " it again.",
+            "The tokenizer of {name} is damaged or needs other packages. Fetch or save it again.",
             name=name,
         )
     ):
@@ -262,11 +261,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
         )
         ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
     if ordinary < 1:  # if files are missing, transformers builds a tokenizer with special tokens only
-        raise UserError(
-            gettext_lazy(
-                "{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.", name=name
-            )
-        )
+        raise UserError(gettext_lazy("{name} has no vocabulary. Add its tokenizer.json.", name=name))
     return tokenizer
 
 

@@ -312,7 +312,7 @@ def _failed_model_error(model: Any, error: BaseException, way_out: str | None) -
     """Return the error for a model that fails on a short text, with a hint to its base model."""
     name = type(model).__name__
     reason = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
-    said: str = gettext_lazy("{name} cannot be traced, because a short text fails: {reason}.", name=name, reason=reason)
+    said: str = gettext_lazy("{name} cannot be traced: a short text fails ({reason}).", name=name, reason=reason)
     base = getattr(model, "base_model_prefix", "")
     if base and way_out is None and getattr(model, base, model) is not model:
         said = (

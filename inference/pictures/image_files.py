@@ -64,8 +64,7 @@ def open_picture(data: bytes) -> Picture:
     except Exception as error:  # damaged data raises many types: SyntaxError, struct.error, zlib.error …
         raise UserError(
             gettext_lazy(
-                "This {kind} picture cannot be read: the file is damaged or was cut short. Bring it again, or save the"
-                " picture anew.",
+                "This {kind} picture is damaged or incomplete. Add it again, or save it anew.",
                 kind=kind,
             )
         ) from error
@@ -74,11 +73,11 @@ def open_picture(data: bytes) -> Picture:
 def _detect_format(data: bytes) -> str:
     """Return the format, "PNG", "JPEG" or "WEBP"; raise UserError for other formats and for large files."""
     if not data:
-        raise UserError(gettext_lazy("The file is empty; bring a picture in PNG, JPEG or WebP."))
+        raise UserError(gettext_lazy("The file is empty. Add a PNG, JPEG or WebP picture."))
     if len(data) > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "The picture's file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Save it smaller.",
+                "The picture has {megabytes:,.0f} MB; the limit is {most:,.0f}. Save it smaller.",
                 megabytes=len(data) / 1e6,
                 most=MOST_BYTES / 1e6,
             )
@@ -89,17 +88,14 @@ def _detect_format(data: bytes) -> str:
         other = next((name for mark, name in OTHERS.items() if data.startswith(mark)), None)
         other = other or next((name for mark, name in _BRANDS.items() if data[4:].startswith(mark)), None)
         raise UserError(
-            gettext_lazy("The file holds no picture in PNG, JPEG or WebP, which alone are read. Bring one of these.")
+            gettext_lazy("The file is not a PNG, JPEG or WebP picture. Add one of these.")
             if other is None
-            else gettext_lazy(
-                "The file is {kind}; only PNG, JPEG and WebP are read. Save it as one of these.", kind=other
-            )
+            else gettext_lazy("The file is {kind}. Save it as PNG, JPEG or WebP.", kind=other)
         )
     if kind == "JPEG" and data.count(b"\xff\xda") > MOST_SCANS:
         raise UserError(
             gettext_lazy(
-                "This JPEG picture is stored in more than {most} passes, which would take very long to read. Save it"
-                " anew.",
+                "This JPEG has over {most} passes, too slow to read. Save it anew.",
                 most=MOST_SCANS,
             )
         )
@@ -114,8 +110,8 @@ def _refuse_large(width: int, height: int) -> None:
 def _too_large(stated: str) -> UserError:
     return UserError(
         gettext_lazy(
-            "The picture has {stated} pixels; at most {most:,.0f} million are read, and {side:,} along a side. Make it"
-            " smaller.",
+            "The picture has {stated} pixels; the limits are {most:,.0f} million, and {side:,} along "
+            "a side. Make it smaller.",
             stated=stated,
             most=MOST_PIXELS / 1e6,
             side=MOST_SIDE,

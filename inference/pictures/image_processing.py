@@ -129,7 +129,7 @@ def processor_kind(stated: str, name: str) -> str:
     if found is None:
         raise UserError(
             gettext_lazy(
-                "{name} needs the processor {processor}, which Headlight does not support. Pick another model.",
+                "{name} needs the processor {processor}, which is not supported. Pick another model.",
                 name=name,
                 processor=stated[:60] or "–",
             ),
@@ -175,8 +175,8 @@ def _check_sizes(settings: dict[str, Any], name: str) -> None:
             if number is not None and not (isinstance(number, int) and 0 < number <= LONGEST_SIDE):
                 raise UserError(
                     gettext_lazy(
-                        "The processor of {name} states {number} as a size in pixels; Headlight computes with 1 to"
-                        " {most:,}. Pick another model.",
+                        "The processor of {name} has a size of {number} pixels; expected 1 to {most:,}. "
+                        "Pick another model.",
                         name=name,
                         number=str(number)[:20],
                         most=LONGEST_SIDE,
@@ -234,8 +234,7 @@ class ImageProcessor:
         if pixels.shape != (3, *cropped):
             raise UserError(
                 gettext_lazy(
-                    "The processor of {name} prepares pictures in its own way, so patches cannot be located. "
-                    "Pick another model.",
+                    "The processor of {name} hides where patches lie. Pick another model.",
                     name=self.name,
                 ),
                 way_out="embedded",
@@ -282,8 +281,7 @@ class ImageProcessor:
             return (other, size["shortest_edge"]) if picture.height > picture.width else (size["shortest_edge"], other)
         raise UserError(
             gettext_lazy(
-                "The processor of {name} resizes pictures by a rule that Headlight does not know ({rule})."
-                " Pick another model.",
+                "The processor of {name} resizes by an unknown rule ({rule}). Pick another model.",
                 name=self.name,
                 rule=", ".join(sorted(size))[:80],
             ),
@@ -307,8 +305,8 @@ class ImageProcessor:
         if resized[0] * resized[1] > MOST_RESIZED:
             raise UserError(
                 gettext_lazy(
-                    "This picture is so narrow that {name} would have it resized to {columns:,} × {rows:,} pixels. Pick"
-                    " one of another shape.",
+                    "This picture is too narrow: resized for {name}, it has {columns:,} × {rows:,} "
+                    "pixels. Pick another.",
                     name=self.name,
                     columns=resized[1],
                     rows=resized[0],
@@ -317,8 +315,8 @@ class ImageProcessor:
         if rows < 1 or columns < 1 or max(cropped) > LONGEST_SIDE:
             raise UserError(
                 gettext_lazy(
-                    "{name} would be given {columns:,} × {rows:,} pixels; it is given whole patches of {patch} pixels,"
-                    " and here at most {most:,} pixels on a side. Pick another size.",
+                    "{name} would get {columns:,} × {rows:,} pixels; expected multiples of {patch}, up to "
+                    "{most:,}. Pick another size.",
                     name=self.name,
                     columns=cropped[1],
                     rows=cropped[0],
@@ -329,7 +327,7 @@ class ImageProcessor:
         if tokens > self.limit:
             raise UserError(
                 gettext_lazy(
-                    "The picture has {tokens:,} tokens; {name} reads at most {limit:,} here. Have it read smaller.",
+                    "The picture has {tokens:,} tokens; {name} reads at most {limit:,} here. Choose a smaller size.",
                     tokens=tokens,
                     name=self.name,
                     limit=self.limit,

@@ -29,7 +29,7 @@ NAME = "cat"
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
 PHOTO, RECORDED = FOLDER / f"{NAME}.png", FOLDER / f"{NAME}.safetensors"
 TITLE = gettext_lazy("A cat")
-CREDIT = gettext_lazy("Photo: Chelsea the cat, by Stéfan van der Walt, CC0, as scikit-image carries it.")
+CREDIT = gettext_lazy("Photo: Chelsea the cat, by Stéfan van der Walt, CC0, from scikit-image.")
 SOURCE = "https://scikit-image.org/docs/stable/api/skimage.data.html#skimage.data.chelsea"
 LICENCE = "https://creativecommons.org/publicdomain/zero/1.0/"
 

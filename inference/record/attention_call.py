@@ -97,8 +97,7 @@ def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
         if len(set(heads)) > 1:
             raise UserError(
                 gettext_lazy(
-                    "{name} cannot be traced: the layers of its {part} have {heads} heads, and all must have as many. "
-                    "Load the unpruned model.",
+                    "{name} cannot be traced: the layers of its {part} have {heads} heads. Load the unpruned model.",
                     name=type(model).__name__,
                     part=part,
                     heads=", ".join(map(str, heads)),

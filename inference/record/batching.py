@@ -46,14 +46,13 @@ def stream(
     if two and not loaded.records:
         raise UserError(
             gettext_lazy(
-                "The encoder of {name} cannot be read alone. Pick an encoder such as BERT, a decoder such as"
-                " GPT-2, or an encoder–decoder such as T5.",
+                "The encoder of {name} cannot run alone. Pick a model such as BERT, GPT-2 or T5.",
                 name=loaded.id.name,
             ),
             way_out="embedded",
         )
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         if not loaded.records:
             _stream_reported_maps(loaded.model, inputs, lengths, take)
@@ -183,14 +182,7 @@ def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
     """
     from inference.record import capture
 
-    failed = (
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
-        if batch[0].seen is None
-        else gettext_lazy(
-            "{name} failed on this picture. Try another size or model.",
-            name=loaded.id.name,
-        )
-    )
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed):
         inputs = collate(loaded, batch)
         lengths, targets = _padded_lengths(batch)

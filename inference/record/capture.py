@@ -128,8 +128,7 @@ def _refuse_empty(model: Any) -> None:
         if weight.numel() == 0:
             raise UserError(
                 gettext_lazy(
-                    "{name} cannot be traced: its weight {weight} has no numbers, as if all heads of a layer were "
-                    "pruned. Load the unpruned model.",
+                    "{name} cannot be traced: its weight {weight} has no numbers. Load the unpruned model.",
                     name=type(model).__name__,
                     weight=name,
                 )
@@ -210,9 +209,8 @@ def _refuse_added_tokens(
             if tokens is not None and positions != tokens:
                 raise UserError(
                     gettext_lazy(
-                        "{name} cannot be traced: {module} reads {positions} positions, but the text has {tokens} "
-                        "tokens. Expected a position for each token. If the model adds soft prompts, pass its base "
-                        "model.",
+                        "{name} cannot be traced: {module} reads {positions} positions; expected one for "
+                        "each of {tokens} tokens. With soft prompts, pass the base model.",
                         name=type(model).__name__,
                         module=call.path,
                         positions=positions,
@@ -264,8 +262,7 @@ def _refuse_unseen(model: Any, calls: Sequence[AttentionCall], own: fidelity_che
 def _replaced_forward_error(model: Any, path: str) -> UserError:
     return UserError(
         gettext_lazy(
-            "{name} cannot be traced: the forward function of {module} was replaced. Restore it, or wrap it "
-            "so that it calls the original.",
+            "{name} cannot be traced: the forward function of {module} was replaced. Restore it, or wrap the original.",
             name=type(model).__name__,
             module=path or "the model",
         )

@@ -107,7 +107,7 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
                 )
                 raise UserError(
                     gettext_lazy(
-                        "The edit {edit} names a token that is not there: here {there}, counted from 0. Pick others.",
+                        "The edit {edit} names a missing token: {there}, counted from 0. Pick others.",
                         edit=pack([edit]),
                         there=there,
                     ),
@@ -124,7 +124,7 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
     if not heads:
         raise UserError(
             gettext_lazy(
-                "{name} computes attention in its own code, which cannot be edited. Pick BERT or GPT-2.",
+                "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
                 name=type(model).__name__,
             )
         )
@@ -176,8 +176,7 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
                 )
                 raise UserError(
                     gettext_lazy(
-                        "The edit {edit} names a head that is not there: the {part} of this model has {has},"
-                        " counted from 0. Pick another.",
+                        "The edit {edit} names a missing head: the {part} has {has}, counted from 0. Pick another.",
                         edit=pack([edit]),
                         part=PART_NAMES.get(part, part),
                         has=has,

@@ -168,8 +168,8 @@ def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserErro
     if first is None:
         return UserError(
             gettext_lazy(
-                "{name} cannot be traced: the model itself returns {own}, its traced copy returns {traced}. "
-                "Return tensors of the same names whether attentions are asked for or not.",
+                "{name} cannot be traced: it returns {own}, its traced copy {traced}. Return the same "
+                "tensors with and without attentions.",
                 name=type(model).__name__,
                 own=", ".join(own.output) or gettext_lazy("no tensor"),
                 traced=", ".join(traced.output) or gettext_lazy("no tensor"),
@@ -178,9 +178,8 @@ def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserErro
     place, off, most = first
     return UserError(
         gettext_lazy(
-            "{name} cannot be traced: the output of its copy differs. The first module that differs is "
-            "{module}, by {off:.2g} (largest value {most:.2g}). Set a standard attention implementation, "
-            "such as sdpa or eager.",
+            "{name} cannot be traced: its copy first differs at {module}, by {off:.2g} (largest value "
+            "{most:.2g}). Set a standard attention implementation, such as sdpa.",
             name=type(model).__name__,
             module=place,
             off=off,

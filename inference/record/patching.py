@@ -241,7 +241,7 @@ def _by_place(model: Any, sets: Sequence[PatchSet]) -> tuple[Mapping[Place, Foun
                 )
                 raise UserError(
                     gettext_lazy(
-                        "No {what} is there: the {part} of this model has {has}, counted from 0. Pick another.",
+                        "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
                         what=what,
                         part=PART_NAMES.get(part, part),
                         has=has,
@@ -249,7 +249,7 @@ def _by_place(model: Any, sets: Sequence[PatchSet]) -> tuple[Mapping[Place, Foun
                 )
             if part == "cross" and not isinstance(take, PatchHead):
                 raise UserError(
-                    gettext_lazy("What looks across shares its vectors with the decoder; name the decoder's instead.")
+                    gettext_lazy("Cross-attention shares its vectors with the decoder. Name the decoder's.")
                 )
             if isinstance(take, PatchHead):
                 heads.setdefault((part, call_of(model, part, take.layer)), []).append((sample, mine, take))

@@ -64,9 +64,7 @@ def register_post_hook(module: torch.nn.Module, hook: After) -> RemovableHandle:
 
 LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by stack
 Change = Callable[[str, int, Tensor], Tensor | None]  # stack, layer, vectors (sample, token, channel)
-_OWN_WAY = gettext_lazy(
-    "This model hands its vectors from layer to layer in a way of its own, so none can be replaced."
-)
+_OWN_WAY = gettext_lazy("This model passes vectors between layers in its own way, so none can be replaced.")
 
 
 def block_of(path: str) -> str:
@@ -175,8 +173,7 @@ def parts(
     if odd:
         raise UserError(
             gettext_lazy(
-                "{name} attends inside {windows} windows, so it has no map of the whole picture. Pick a "
-                "model such as ViT.",
+                "{name} attends inside {windows} windows only. Pick a model such as ViT.",
                 name=type(model).__name__,
                 windows=odd[0].query.shape[0] // batch,
             )

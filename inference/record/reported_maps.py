@@ -242,8 +242,7 @@ def _refuse_sparse(model: Any, width: int | None, source: Spans | None) -> None:
     if longest is not None and tokens > longest:
         raise UserError(
             gettext_lazy(
-                "{name} attends sparsely beyond {longest} tokens, which cannot be shown; "
-                "this text has {tokens}. Shorten the text.",
+                "{name} attends sparsely beyond {longest} tokens; this text has {tokens}. Shorten the text.",
                 name=type(model).__name__,
                 longest=longest,
                 tokens=tokens,
@@ -260,8 +259,8 @@ def _refuse_large(model: Any, tokens: int, largest: int) -> None:
     if needs > largest:
         raise UserError(
             gettext_lazy(
-                "{name} gives finished maps only; for {tokens} tokens they take {needs:.1f} GiB, "
-                "more than the {largest:.1f} GiB allowed. Shorten the text.",
+                "The maps of {tokens} tokens take {needs:.1f} GiB with {name}; the limit is "
+                "{largest:.1f} GiB. Shorten the text.",
                 name=type(model).__name__,
                 tokens=tokens,
                 needs=needs / 2**30,
@@ -278,8 +277,7 @@ def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence
         if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):
             raise NoMaps(
                 gettext_lazy(
-                    "{name} reports attention of its {part} in blocks, not as a map of all tokens. Pick a "
-                    "model such as BERT or GPT-2.",
+                    "{name} reports attention of its {part} in blocks. Pick a model such as BERT or GPT-2.",
                     name=type(model).__name__,
                     part=PART_NAMES.get(part, part),
                 )

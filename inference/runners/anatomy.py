@@ -52,7 +52,7 @@ from inference.tasks.anatomy import (
 def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
     """Return the model's architecture; raise UserError if its layers cannot be identified."""
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
 
@@ -67,7 +67,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     layers = blocks(model, watched)
     if not layers:
         raise UserError(
-            gettext_lazy("The layers of {name} cannot be told apart, so they are not drawn.", name=type(model).__name__)
+            gettext_lazy("The layers of {name} cannot be told apart. Pick another model.", name=type(model).__name__)
         )
     sides = {block.stack: side_of(block, kind) for block in layers}
     places = ModuleRoles(model, watched, layers, sides)
@@ -248,7 +248,7 @@ def measure_cost(loaded: LoadedModel, question: CostRequest) -> MeasuredCost:
     if not 1 <= question.tokens <= loaded.limit:
         raise UserError(
             gettext_lazy(
-                "{tokens} tokens were asked for; {name} reads 1 to {limit} of them here.",
+                "{tokens} tokens were requested; {name} reads 1 to {limit} here.",
                 tokens=question.tokens,
                 name=loaded.id.name,
                 limit=loaded.limit,
@@ -364,7 +364,7 @@ def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
     learning.set_attn_implementation("eager")  # other implementations do not drop attention weights
     learning.train()
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         log, vector = _pass(loaded.model, inputs, at)
         with DropoutMode(question.share / 100, question.seed):

@@ -123,7 +123,7 @@ def _read(loaded: LoadedModel, window: Window) -> tuple[Encoding, Encoding | Non
         if loaded.id.kind != "encoder-decoder":
             raise UserError(
                 gettext_lazy(
-                    "{name} reads single texts, not pairs of a text and its translation. Leave the targets out.",
+                    "{name} reads single texts, not pairs. Leave the targets out.",
                     name=loaded.id.name,
                 )
             )
@@ -132,7 +132,7 @@ def _read(loaded: LoadedModel, window: Window) -> tuple[Encoding, Encoding | Non
         if len(encoding.ids) > WINDOW:
             raise UserError(
                 gettext_lazy(
-                    "A pair of texts has {tokens:,} tokens on one side; at most {most} are read. Shorten it.",
+                    "One side of a pair has {tokens:,} tokens; the limit is {most}. Shorten it.",
                     tokens=len(encoding.ids),
                     most=WINDOW,
                 )
@@ -221,7 +221,9 @@ def measure(loaded: LoadedModel, question: AtlasRequest) -> AtlasAnswer:
     name, stacks = part_namer(loaded.model), dict[str, _Stack]()
     output_grams(loaded.model)  # found in a pass of its own, so not while another pass runs
     for batch in batches(samples, TOKENS_AT_ONCE):
-        with as_user_error(gettext_lazy("{name} failed while reading these texts.", name=loaded.id.name)):
+        with as_user_error(
+            gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
+        ):
             reader = _BatchReader(loaded.model, name, batch, question, heads, forms, stacks)
             with record_attention(MapTape(take=reader.take)):
                 inputs = collate(loaded, batch)
@@ -240,8 +242,9 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
     except UserError as refusal:
         raise UserError(
             gettext_lazy(
-                "{name} reports attention maps without queries and keys, so it has no atlas. Pick BERT or GPT-2.",
-                name=loaded.id.name,
+                "{architecture} reports attention maps only, without queries, keys and values. Use a "
+                "model such as BERT or GPT-2.",
+                architecture=loaded.id.name,
             )
         ) from refusal
 

@@ -138,10 +138,10 @@ def _tokens_between(row: TokenRow, segment: int, start: int, end: int) -> list[i
             continue
         if span[0] < end and start < span[1]:
             if span[0] < start or end < span[1]:
-                raise UserError(gettext_lazy("It grows together with its neighbours there."))
+                raise UserError(gettext_lazy("It merges with its neighbours there."))
             found.append(at)
     if not found:
-        raise UserError(gettext_lazy("The model finds nothing to read in it."))
+        raise UserError(gettext_lazy("The model reads nothing in it."))
     first = found[0]
     while first > 0 and row.spans[first - 1] is None and row.words[first - 1] == row.words[found[0]]:
         first -= 1  # a token for a space, which has no span in the text
@@ -200,13 +200,13 @@ def _restore_places(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
 def _refuse_odd(positions: Sequence[int]) -> None:
     if not positions:
         raise UserError(
-            gettext_lazy("No word is hidden. Write {mask} in place of a word to have it guessed.", mask=TYPED),
+            gettext_lazy("No word is hidden. Write {mask} in place of a word.", mask=TYPED),
             way_out="text",
         )
     if len(positions) > MOST:
         raise UserError(
             gettext_lazy(
-                "{pieces} pieces are hidden; at most {most} are guessed at once. Uncover some.",
+                "{pieces} tokens are hidden; the limit is {most}. Uncover some.",
                 pieces=len(positions),
                 most=MOST,
             ),

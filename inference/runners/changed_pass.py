@@ -44,7 +44,7 @@ def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
         refuse_unfit(loaded.model, question.edits, _tokens(given, cross="decoder"), _tokens(given, cross="encoder"),
                      {} if other is None else _tokens(other, cross="decoder"))  # fmt: skip
     with as_user_error(
-        gettext_lazy("{name} failed while its pass went on. Change the text or the model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         before = final_output(loaded.model, given)
         after, changed = (
@@ -136,9 +136,7 @@ def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> T
     side = isinstance(lender, DonorHook)
     if not take.pairs or max(pair[side] for pair in take.pairs) >= len(rows):
         raise UserError(
-            gettext_lazy(
-                "This stage has no row for each token, so nothing of it is taken from another text. Pick another."
-            ),
+            gettext_lazy("This stage has no row for each token, so it cannot be patched. Pick another."),
             way_out="text",
         )
     if isinstance(lender, RecipientHook) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:

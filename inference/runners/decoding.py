@@ -57,7 +57,7 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
     source, writing = prepare(loaded, question)
     refuse_odd_tokens(loaded, writing, question.written)
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         passed = decoding.read(loaded.model, writing, [question.written])
         ruled = passed.apply_rules(passed.logits)[0].numpy()
@@ -112,7 +112,7 @@ def refuse_odd_tokens(loaded: LoadedModel, writing: Writing, written: Sequence[i
     if ended:
         raise UserError(
             gettext_lazy(
-                "The text ends with its token {ended}, counted from 0; nothing is written after its end.",
+                "The text ends with token {ended}, counted from 0; nothing follows it.",
                 ended=ended[0],
             )
         )
@@ -173,7 +173,9 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
     """
     refuse_sets(question.edits)
     if not question.written:
-        raise UserError(gettext_lazy("The translation is empty. Type one, or let the model write."), way_out="text")
+        raise UserError(
+            gettext_lazy("The translation is empty. Type another text or your own translation."), way_out="text"
+        )
     source = read(loaded, question.text, cut=question.cut)
     refuse_odd_tokens(loaded, Writing(source.ids, loaded.limit), question.written)
     target, _ = target_text.target_of(loaded, question.written)
@@ -182,7 +184,7 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
     written = torch.tensor(question.written)
     logs, likeliest = [], []
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         for found in step_log_probabilities(
             loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.target_vocabulary
@@ -233,7 +235,7 @@ def step_beams(loaded: LoadedModel, question: NextBeams) -> BeamStep:
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         return _step(loaded, question, writing, beams)
 
@@ -310,7 +312,7 @@ def _refuse_odd(loaded: LoadedModel, question: NextBeams, writing: Writing, beam
     if not 2 <= question.width <= MOST_BEAMS:  # rules change log-probabilities here, but logits in greedy search
         raise UserError(
             gettext_lazy(
-                "{width} beams were asked for; 2 to {most} can be followed. One text alone is written token by token.",
+                "{width} beams were requested; expected 2 to {most}.",
                 width=question.width,
                 most=MOST_BEAMS,
             ),
@@ -320,8 +322,7 @@ def _refuse_odd(loaded: LoadedModel, question: NextBeams, writing: Writing, beam
     if len(beams) > question.width or len(lengths) > 1 or question.written:
         raise UserError(
             gettext_lazy(
-                "{beams} beams of {lengths} tokens came; at most {width} of equally many tokens go"
-                " on together, and nothing is written beside them.",
+                "Got {beams} beams of {lengths} tokens; expected at most {width} of one length, without other writing.",
                 beams=len(beams),
                 lengths=sorted(lengths),
                 width=question.width,

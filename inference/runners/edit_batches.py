@@ -58,7 +58,7 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
     if not 1 <= len(sets) <= MOST_SETS:
         raise UserError(
             gettext_lazy(
-                "{sets} sets of edits were asked for; at least one and at most {most} fit one question.",
+                "Got {sets} sets of edits; expected 1 to {most}.",
                 sets=len(sets),
                 most=MOST_SETS,
             )
@@ -85,7 +85,7 @@ def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by na
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or can_read_one(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     for start in range(0, len(sets), step):
         with as_user_error(failed), torch.inference_mode(), reading_one(loaded.model, at):
             found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender, recipient)

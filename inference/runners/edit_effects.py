@@ -110,7 +110,7 @@ def _blank(loaded: LoadedModel, question: BlankEffects) -> WatchedAnswer:
         has = len(blanked.positions)
         raise UserError(
             gettext_lazy(
-                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                "There is no blank {blank}; the text has {blanks}, counted from 0.",
                 blank=question.blank,
                 blanks=has,
             )
@@ -175,8 +175,7 @@ def _one_piece(word: str, pieces: Sequence[int]) -> int:
     if len(pieces) != 1:
         raise UserError(
             gettext_lazy(
-                "“{word}” is {pieces} pieces in this model's vocabulary; only words of one piece are compared here."
-                " Pick another word.",
+                "“{word}” has {pieces} tokens in this vocabulary; expected one. Pick another word.",
                 word=word,
                 pieces=len(pieces),
             ),
@@ -195,6 +194,6 @@ def _next_piece(loaded: LoadedModel, reading: Encoding, text: str, word: str) ->
         if longer.ids[: len(reading.ids)] == reading.ids and len(longer.ids) > len(reading.ids):
             return longer.ids[len(reading.ids)]
     raise UserError(
-        gettext_lazy("“{word}” does not go on from the text as this model reads it. Pick another word.", word=word),
+        gettext_lazy("The model cannot read “{word}” as the next token. Pick another word.", word=word),
         way_out="text",
     )

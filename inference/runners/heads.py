@@ -101,9 +101,8 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
     if start + size > limit:
         raise UserError(
             gettext_lazy(
-                "{repeats} copies of {length} tokens are {tokens:,} with what stands in front;"
-                " {name} reads at most {limit:,} here. Ask for at most"
-                " {longest:,} tokens in a copy.",
+                "{repeats} copies of {length} tokens are {tokens:,} in all; {name} reads at most "
+                "{limit:,} here. Use at most {longest:,} tokens.",
                 repeats=question.repeats,
                 length=question.length,
                 tokens=start + size,

@@ -29,8 +29,8 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
     if len(reading.row) > most:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens:,} tokens; vectors of all layers of {name} are available up to "
-                "{most:,}. Shorten or truncate it.",
+                "The text has {tokens:,} tokens; the vectors of {name} are stored for {most:,}. Shorten "
+                "or truncate it.",
                 tokens=len(reading.row),
                 name=loaded.id.name,
                 most=most,
@@ -51,14 +51,12 @@ def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[Flo
     inputs = tensors(loaded, *readings)
     two_sided = loaded.id.kind == "encoder-decoder"
     model = loaded.model.get_encoder() if two_sided else loaded.model
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         states = model(**inputs, output_hidden_states=True).hidden_states
     if not states or len({tuple(state.shape) for state in states}) != 1:
         raise UserError(
-            gettext_lazy(
-                "{name} does not hold one vector per token after each layer. Pick another model.", name=loaded.id.name
-            ),
+            gettext_lazy("{name} has no vector per token after each layer. Pick another model.", name=loaded.id.name),
             way_out="embedded",
         )
     stacked = torch.stack([state.float() for state in states])  # (level, text, token, channel)

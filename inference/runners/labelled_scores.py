@@ -67,7 +67,7 @@ def _batch_terms(
     if loaded.id.kind == "encoder-decoder":
         given["decoder_input_ids"] = given["input_ids"][:, :1]
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         graph = record_graph(model, given)
         node = graph.attention(part, question.layer)

@@ -45,7 +45,7 @@ def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
 
 def failure_message(loaded: LoadedModel) -> str:
     """Return the error message for a text on which the model fails."""
-    return gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    return gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
 
 
 def sort(model: Any) -> str:

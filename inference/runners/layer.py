@@ -39,15 +39,13 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
     Raise UserError if they cannot be found or do not reproduce the layer's output.
     """
     if not loaded.records:
-        raise _refusal(loaded, gettext_lazy("is computed in code of its own, which gives finished maps only"))
+        raise _refusal(loaded, gettext_lazy("is computed in its own code"))
     reading = read(loaded, question.text, question.pair, question.cut)
     inputs = tensors(loaded, reading)
     if question.target:
         inputs["decoder_input_ids"] = torch.tensor([question.target])
     with as_user_error(
-        gettext_lazy(
-            "{name} failed while one of its layers was looked at. Change the text or the model.", name=loaded.id.name
-        )
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         record, watch = run(loaded.model, inputs, question.part, question.layer)
     try:
@@ -70,7 +68,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     if not 0 <= layer < layers:
         raise UserError(
             gettext_lazy(
-                "Layer {layer} of the part “{part}” was asked for; this model has {layers} there.",
+                "There is no layer {layer} in “{part}”; it has {layers}.",
                 layer=layer,
                 part=PART_NAMES.get(part, part),
                 layers=layers,
@@ -100,9 +98,7 @@ def _verify_layer(loaded: LoadedModel, ids: tuple[int, ...], parts: AttentionPar
     away = np.abs(trace_layer_steps(parts.wiring, record, parts.stream, parts.memory, rows).last - parts.output[rows])
     size = float(np.abs(parts.output[rows]).max())
     if not away.max() <= WRONG * max(size, 1e-3):
-        raise _refusal(
-            loaded, gettext_lazy("does not come out the same when it is put together again from its weights")
-        )
+        raise _refusal(loaded, gettext_lazy("differs from the recomputation"))
     for array in (parts.stream, parts.memory, parts.output, *parts.wiring.arrays()):
         if array is not None:
             array.setflags(write=False)
@@ -123,8 +119,7 @@ def _verify_layer(loaded: LoadedModel, ids: tuple[int, ...], parts: AttentionPar
 def _refusal(loaded: LoadedModel, what: str) -> UserError:
     return UserError(
         gettext_lazy(
-            "The attention of {architecture} {what}, so its steps cannot be shown one by one. "
-            "Pick a model such as BERT or GPT-2.",
+            "The attention of {architecture} {what}. Pick a model such as BERT or GPT-2.",
             architecture=loaded.id.architecture,
             what=what,
         )

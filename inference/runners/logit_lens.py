@@ -71,7 +71,7 @@ def _blank(loaded: LoadedModel, question: Lens) -> LensTarget:
     if not 0 <= question.blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
-                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                "There is no blank {blank}; the text has {blanks}, counted from 0.",
                 blank=question.blank,
                 blanks=len(blanked.positions),
             )

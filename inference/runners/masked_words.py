@@ -61,7 +61,7 @@ def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
     if not 0 <= question.blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
-                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                "There is no blank {blank}; the text has {blanks}, counted from 0.",
                 blank=question.blank,
                 blanks=len(blanked.positions),
             )
@@ -96,7 +96,7 @@ def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
     Texts are padded on the right.
     """
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         return torch.log_softmax(loaded.model(**tensors(loaded, *readings)).logits.float(), dim=-1)
 
@@ -185,14 +185,12 @@ def _candidate(  # noqa: PLR0913  # all that the score depends on
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     try:
         if question.cut is not None:
-            raise UserError(
-                gettext_lazy("Only the beginning of the text is read; words can be asked about when all of it is.")
-            )
+            raise UserError(gettext_lazy("The text is cut; scoring words needs all of it."))
         pieces = pieces_of(loaded, row, texts, run.start, gap + word)
         if len(row) + len(pieces) - 1 > loaded.limit:
             raise UserError(
                 gettext_lazy(
-                    "It has {pieces} pieces, and the text is then too long for {name}.",
+                    "With its {pieces} tokens the text is too long for {name}.",
                     pieces=len(pieces),
                     name=loaded.id.name,
                 )
@@ -250,7 +248,7 @@ def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalSc
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)
     if not every and question.start < question.stop:
-        raise UserError(gettext_lazy("The text is nothing but blanks. Type some words beside them."), way_out="text")
+        raise UserError(gettext_lazy("The text has only blanks. Add some words."), way_out="text")
     places = every[question.start : question.stop]
     words = [(row.segments[at], row.words[at]) for at in range(len(row))]
     hidden = [
@@ -288,7 +286,7 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
-                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                "There is no blank {blank}; the text has {blanks}, counted from 0.",
                 blank=blank,
                 blanks=len(blanked.positions),
             )
@@ -324,7 +322,7 @@ def corrupt(loaded: LoadedModel, question: Corruption) -> CorruptedText:
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)
     if not every:
-        raise UserError(gettext_lazy("The text is nothing but blanks. Type some words beside them."), way_out="text")
+        raise UserError(gettext_lazy("The text has only blanks. Add some words."), way_out="text")
     random = np.random.default_rng(question.seed)
     places = sorted(random.permutation(every)[: max(1, round(SHARE * len(every)))].tolist())
     draws = random.random(len(places))
@@ -358,7 +356,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
     Raise UserError if a text is empty or the model reads no pairs.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         output = loaded.model(**tensors(loaded, reading))
         scores = judgements(output)[0]

@@ -109,7 +109,7 @@ def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ..
     if loaded.reads != BOTH:
         raise UserError(
             gettext_lazy(
-                "{name} compares no texts with pictures. Pick a model that reads both, such as CLIP or SigLIP.",
+                "{name} does not compare texts with pictures. Pick a model such as CLIP.",
                 name=loaded.id.name,
             ),
             way_out="embedded",
@@ -117,7 +117,7 @@ def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ..
     if not 1 <= len(texts) <= MOST_TEXTS:
         raise UserError(
             gettext_lazy(
-                "{texts} texts came; at least one and at most {most} are compared with a picture.",
+                "Got {texts} texts; expected 1 to {most}.",
                 texts=len(texts),
                 most=MOST_TEXTS,
             ),
@@ -147,7 +147,7 @@ def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, 
 def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
     """Return the unit vector of each text, shape (text, channel), with gradients if they are enabled."""
     model = loaded.model
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed):
         pooled = model.text_model(**text_inputs(loaded, readings)).pooler_output
         return _of_length_one(model.text_projection(pooled) if hasattr(model, "text_projection") else pooled)
@@ -187,7 +187,7 @@ def attribute_patches(loaded: LoadedModel, question: AttributionOfPatches) -> Pa
     texts = None if question.text is None else read_texts(loaded, [question.text])
     _refuse_large(loaded, len(seen.reading.row))
     failed = gettext_lazy(
-        "{name} failed on this picture. Try another size or model.",
+        "{name} failed on this input. Change it or pick another model.",
         name=loaded.id.name,
     )
     with as_user_error(failed, way_out=None):
@@ -208,7 +208,7 @@ def _refuse_large(loaded: LoadedModel, tokens: int) -> None:
     if needed > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "This needs {needed:.1f} GB of memory for {tokens:,} tokens. Choose a smaller picture size.",
+                "{tokens:,} tokens need {needed:.1f} GB of memory. Choose a smaller size.",
                 needed=needed / 1e9,
                 tokens=tokens,
             ),

@@ -149,7 +149,7 @@ def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
     if slopes(loaded.model) is not None or not places(loaded.model):
         raise _fixed_positions_error(loaded)
     with as_user_error(
-        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         part, having = _pass(loaded, loaded.model, reading, question.order)
         model, done = remove_positions(loaded.model)
@@ -166,7 +166,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
     if tokens > MOST:
         raise UserError(
             gettext_lazy(
-                "The order test reads at most {most} tokens; this text has {tokens:,}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 most=MOST,
                 tokens=tokens,
             ),
@@ -182,8 +182,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
 def _fixed_positions_error(loaded: LoadedModel) -> UserError:
     return UserError(
         gettext_lazy(
-            "{architecture} computes positions in its own code, so they cannot be removed. Pick a model with "
-            "a position table, rotary positions or relative biases, such as BERT.",
+            "{architecture} computes positions in its own code, so they cannot be removed. Pick a model such as BERT.",
             architecture=loaded.id.architecture,
         ),
         way_out="embedded",

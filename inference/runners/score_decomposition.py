@@ -61,9 +61,9 @@ def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreA
     if len(seen.reading.row) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The image has {tokens:,} tokens; scores are decomposed for up to {longest}. Choose a smaller size.",
+                "The image has {tokens} tokens; the limit is {most}. Choose a smaller size.",
                 tokens=len(seen.reading.row),
-                longest=LONGEST,
+                most=LONGEST,
             ),
             details={"tokens": len(seen.reading.row)},
         )
@@ -75,7 +75,7 @@ def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreA
 def _failing(loaded: LoadedModel) -> AbstractContextManager[None]:
     """Turn an error of a model's pass inside the block into a UserError."""
     return as_user_error(
-        gettext_lazy("{name} failed while a score was decomposed. Change the input or the model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     )
 
 
@@ -117,7 +117,7 @@ def unfit_layer(model: Any, layer: int) -> UserError:
     """Return the error that the scores of a layer cannot be decomposed."""
     return UserError(
         gettext_lazy(
-            "The queries or keys of layer {layer} of {name} cannot be decomposed. Pick another model.",
+            "Layer {layer} of {name} cannot be decomposed. Pick another model.",
             name=type(model).__name__,
             layer=layer,
         )
@@ -231,7 +231,7 @@ def _visible_row(node: AttentionNode, question: ScoreRequest) -> tuple[ScoreRow,
     for token, many in ((question.query_token, node.call.query.shape[2]), (question.key_token, node.call.key.shape[2])):
         if not 0 <= token < many:
             raise UserError(
-                gettext_lazy("Token {token} does not exist; the tokens are 0 to {last}.", token=token, last=many - 1),
+                gettext_lazy("There is no token {token}; tokens are 0 to {last}.", token=token, last=many - 1),
                 way_out="text",
             )
     scores, added = (
@@ -242,7 +242,7 @@ def _visible_row(node: AttentionNode, question: ScoreRequest) -> tuple[ScoreRow,
     if not visible[question.key_token]:
         raise UserError(
             gettext_lazy(
-                "Token {query} cannot see token {key}, so this score is masked. Pick an earlier or nearer token.",
+                "Token {query} cannot see token {key}. Pick an earlier or nearer token.",
                 query=question.query_token,
                 key=question.key_token,
             )

@@ -94,7 +94,7 @@ def stated_pooling(folder: Path) -> str:
     odd = next((name for name in paths if name not in LINEAR), None)
     if odd is not None:
         raise UserError(
-            gettext_lazy("The module {module} after pooling is not supported. Choose a pooling instead.", module=odd)
+            gettext_lazy("The module {module} after pooling is not supported. Choose a pooling.", module=odd)
         )
     path = paths.get("Pooling", "")
     settings: Any = _read_json(folder / path / "config.json") if path and ".." not in path else None

@@ -27,7 +27,7 @@ from inference.text.pieces import decode_bytes
 from inference.text.tokenizer_steps import in_words
 
 LONGEST = 200  # most characters of a word for which the steps are shown
-APART = gettext_lazy("The separate steps of this tokenizer do not give its result, so only the result is shown.")
+APART = gettext_lazy("Only the result of this tokenizer is shown; its steps do not reproduce it.")
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
@@ -45,7 +45,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
     sides: tuple[TokenizedText, ...] = ()
     if backend is not None:
         with as_user_error(
-            gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=loaded.id.name),
+            gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=loaded.id.name),
             way_out="text",
         ):
             sides = tuple(_side(loaded, backend, text, tokens, at) for at, text in enumerate(texts))
@@ -67,7 +67,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
 
 def _slow_tokenizer_note(name: str) -> str:
     return gettext_lazy(
-        "The tokenizer of {name} (Python or SentencePiece) returns only its result; its steps cannot be shown.",
+        "The tokenizer of {name} (Python or SentencePiece) returns only its result.",
         name=name,
     )
 
@@ -187,7 +187,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
     if not 0 < len(word) <= LONGEST:
         raise UserError(
             gettext_lazy(
-                "This word has {characters:,} characters; the cutting is followed for 1 to {longest}.",
+                "This word has {characters:,} characters; the limit is {longest}.",
                 characters=len(word),
                 longest=LONGEST,
             )
@@ -195,7 +195,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
     backend = loaded.reader.tokenizer.backend_tokenizer
     algorithm = type(backend.model).__name__
     with as_user_error(
-        gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=name), way_out=None
+        gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=name), way_out=None
     ):
         if algorithm == "WordPiece":
             found = tokenizer_steps.wordpiece(word, backend.model)
@@ -205,13 +205,13 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
         else:
             raise UserError(
                 gettext_lazy(
-                    "{name} cuts by {algorithm}, which has no steps: a word is in its vocabulary or it is not.",
+                    "{name} uses {algorithm}, which has no steps: words are in its vocabulary or not.",
                     name=name,
                     algorithm=algorithm,
                 )
             )
     if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):
-        raise UserError(gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=name))
+        raise UserError(gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=name))
     return _make_readable(found, loaded.reader.style)
 
 

@@ -51,7 +51,7 @@ def answer(loaded: LoadedModel, question: WholePass) -> PassOverview:
     """
     ids, given = prepare_inputs(loaded, question)
     with as_user_error(
-        gettext_lazy("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         spread: dict[int, Array] = {}
         calls, found = taken_apart(loaded.model, loaded.id.kind, given, partial(_note, spread))
@@ -84,9 +84,9 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
     if max(len(reading.ids), len(question.target)) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens} tokens; a whole pass has at most {longest}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(reading.ids),
-                longest=LONGEST,
+                most=LONGEST,
             ),
             way_out="text",
         )
@@ -95,7 +95,7 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
         if not question.target:
             raise UserError(
                 gettext_lazy(
-                    "{name} has two sides, and there is no text that its second one reads. Give one.",
+                    "{name} needs a second text. Give one.",
                     name=loaded.id.name,
                 )
             )
@@ -113,9 +113,7 @@ def taken_apart(
     layers = blocks(model, watch(model))
     if not layers:
         raise UserError(
-            gettext_lazy(
-                "The layers of {name} cannot be told apart, so its pass is not shown.", name=type(model).__name__
-            )
+            gettext_lazy("The layers of {name} cannot be told apart. Pick another model.", name=type(model).__name__)
         )
     paths = {block.path: block.stack for block in layers}
     calls = compute(model, given, paths, seen, _probabilities)
@@ -165,7 +163,7 @@ def number_stage(loaded: LoadedModel, question: StageNumbers) -> StageResults:
             found[call.number] = kept
 
     with as_user_error(
-        gettext_lazy("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         run_calls(loaded.model, given, observe)
     missing = sorted(set(question.stages) - set(found))
@@ -196,7 +194,7 @@ def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
             found.append(expand_number(call, args, named, numpy_of(result), question.place, question.top))
 
     with as_user_error(
-        gettext_lazy("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
         run_calls(loaded.model, given, observe)
     if not found:

@@ -54,7 +54,7 @@ def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return WordScores(_ablation_effects(loaded, reading, question.focus, question.words))
-    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed, way_out=None):
         one = tensors(loaded, reading)
         if isinstance(question, FlowToWord):
@@ -88,7 +88,7 @@ def refuse_long(reading: Encoding) -> None:
     if tokens > MOST_TOKENS:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens} tokens; these questions are asked about at most {most}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=tokens,
                 most=MOST_TOKENS,
             ),
@@ -113,7 +113,7 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
     if tokens > influence.MOST_TOKENS:
         raise UserError(
             gettext_lazy(
-                "Attention flow is computed for at most {most} tokens; this text has {tokens}.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 most=influence.MOST_TOKENS,
                 tokens=tokens,
             ),
@@ -206,7 +206,7 @@ def _label_index(loaded: LoadedModel, question: LabelGradients | LabelPath, one:
     if question.label >= len(logits):
         raise UserError(
             gettext_lazy(
-                "Label {label} was asked about; {name} has {labels}, counted from 0.",
+                "There is no label {label}; {name} has {labels}, counted from 0.",
                 label=question.label,
                 name=loaded.id.name,
                 labels=len(logits),
@@ -226,7 +226,7 @@ def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientRes
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
         raise UserError(
             gettext_lazy(
-                "Part {part} of {parts} in {steps} steps is no part of a path.",
+                "Part {part} of {parts} does not fit {steps} steps.",
                 part=question.part,
                 parts=question.parts,
                 steps=question.steps,
@@ -236,7 +236,7 @@ def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientRes
     explained, at = explained_guess(loaded, blanked, question.blank, question.token)
     words = {place for run in word_runs(loaded, blanked) for place in range(*run)}
     ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # baseline and input
-    cannot = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
+    cannot = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(cannot, way_out=None):
         given = tensors(loaded, ends[1])
         none, all_ = (_vectors(loaded.model, tensors(loaded, end)["input_ids"]) for end in ends)

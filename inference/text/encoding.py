@@ -32,7 +32,7 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
     if len(text) > longest:
         raise UserError(
             gettext_lazy(
-                "The {what} has {characters:,} characters; at most {longest:,} are read. Shorten it.",
+                "The {what} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
                 what=what,
                 characters=len(text),
                 longest=longest,
@@ -45,8 +45,7 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
         if kind == "Cs":
             raise UserError(
                 gettext_lazy(
-                    "The {what} holds half of a character (U+{character:04X}) at position {place}, as broken"
-                    " copying leaves it. Remove it.",
+                    "The {what} has half a character (U+{character:04X}) at position {place}. Remove it.",
                     what=what,
                     character=ord(character),
                     place=place + 1,
@@ -57,8 +56,7 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
         if kind == "Cc" and character not in _ALLOWED_CONTROLS:
             raise UserError(
                 gettext_lazy(
-                    "The {what} holds the control character U+{character:04X} at position {place}, which no"
-                    " model can read. Remove it.",
+                    "The {what} has the control character U+{character:04X} at position {place}. Remove it.",
                     what=what,
                     character=ord(character),
                     place=place + 1,
@@ -83,7 +81,7 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
         return ""
     unknown = [row.unknown[at] for at in text if is_out_of_vocabulary(row.unknown[at])]
     return gettext_lazy(
-        "{model} reads {unknown} of the {many} tokens as {piece}, so no result is shown.",
+        "{model} reads {unknown} of {many} tokens as {piece}, so no result is shown.",
         model=model,
         unknown=len(unknown),
         many=len(text),

@@ -46,7 +46,7 @@ class SafeTokenizer:
         """
         if pair is not None and not self.pairs:
             raise UserError(
-                gettext_lazy("{name} reads one text, not a pair of texts. Leave the second text out.", name=self.name),
+                gettext_lazy("{name} reads one text. Leave the second text out.", name=self.name),
                 way_out="pair",
             )
         reading = self._encode(text, pair)
@@ -75,7 +75,7 @@ class SafeTokenizer:
         known = self._known_ids([token for token, s in zip(ids, special, strict=True) if not s])
         with (
             self._lock,
-            as_user_error(gettext_lazy("The tokenizer of {name} cannot spell what was written.", name=self.name)),
+            as_user_error(gettext_lazy("The tokenizer of {name} cannot decode this.", name=self.name)),
         ):
             text = self.tokenizer.decode(known)
         return self._slow_reading(list(ids), self.spell(ids), list(special), [text], [0] * len(ids)), text
@@ -101,7 +101,7 @@ class SafeTokenizer:
         known = self._known_ids(ids)
         with (
             self._lock,
-            as_user_error(gettext_lazy("The tokenizer of {name} cannot spell what was written.", name=self.name)),
+            as_user_error(gettext_lazy("The tokenizer of {name} cannot decode this.", name=self.name)),
         ):
             text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
         return text
@@ -157,15 +157,14 @@ class SafeTokenizer:
             reading = self._slow_reading(ids, raw, slow_special, texts, types)
         if all(word is None for word in reading.row.words):
             raise UserError(
-                gettext_lazy("{name} finds nothing to read in this text. Type some words.", name=self.name),
+                gettext_lazy("{name} reads nothing in this text. Type some words.", name=self.name),
                 way_out="text",
             )
         rows = self.target_vocabulary if target else self.vocabulary
         if max(reading.ids) >= rows:
             raise UserError(
                 gettext_lazy(
-                    "The tokenizer of {name} does not fit its weights: it returns token {token}, but the "
-                    "model has {known}.",
+                    "The tokenizer of {name} returns token {token}, but the model has {known}.",
                     name=self.name,
                     token=max(reading.ids),
                     known=rows,
@@ -305,7 +304,7 @@ class NoText(SafeTokenizer):
 def refuse_without_tokenizer(name: str) -> UserError:
     """Return the error for a model that reads pictures, not text."""
     return UserError(
-        gettext_lazy("{name} reads pictures, not text. Give it a picture, or pick a text model.", name=name),
+        gettext_lazy("{name} reads pictures. Give it one, or pick a text model.", name=name),
         way_out="embedded",
     )
 

@@ -62,18 +62,18 @@ def _quote(text: str) -> str:
 
 
 def _bytes(state: Mapping[str, Any]) -> list[str]:
-    found = [gettext_lazy("a space put before the text")] if state.get("add_prefix_space") else []
+    found = [gettext_lazy("a space before the text")] if state.get("add_prefix_space") else []
     if state.get("use_regex", True):
-        found.append(gettext_lazy("split by GPT-2's pattern: words with the space before them, numbers, punctuation"))
-    return [*found, gettext_lazy("every byte as one character, a space as Ġ")]
+        found.append(gettext_lazy("split by GPT-2's pattern: words with their space, numbers, punctuation"))
+    return [*found, gettext_lazy("bytes as characters, a space as Ġ")]
 
 
 def _metaspace(state: Mapping[str, Any]) -> list[str]:
     mark = str(state.get("replacement", "▁"))
     scheme = state.get("prepend_scheme")
     where = {
-        "always": gettext_lazy("{quoted} put before the text", quoted=mark),
-        "first": gettext_lazy("{quoted} put before the text", quoted=mark),
+        "always": gettext_lazy("{quoted} before the text", quoted=mark),
+        "first": gettext_lazy("{quoted} before the text", quoted=mark),
     }
     found = [gettext_lazy("spaces written as {mark}", mark=mark), *([where[scheme]] if scheme in where else [])]
     return [*found, *([gettext_lazy("split before each {mark}", mark=mark)] if state.get("split", True) else [])]
@@ -93,23 +93,23 @@ def _strip(state: Mapping[str, Any]) -> list[str]:
 
 
 _STRIPPED = {
-    ("left",): gettext_lazy("white space removed at the left"),
-    ("right",): gettext_lazy("white space removed at the right"),
-    ("left", "right"): gettext_lazy("white space removed at the left and the right"),
+    ("left",): gettext_lazy("left white space removed"),
+    ("right",): gettext_lazy("right white space removed"),
+    ("left", "right"): gettext_lazy("outer white space removed"),
 }
 _SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
     "BertNormalizer": _bert,
-    "NFC": gettext_lazy("Unicode NFC: letters and their accents as one character"),
-    "NFD": gettext_lazy("Unicode NFD: letters apart from their accents"),
-    "NFKC": gettext_lazy("Unicode NFKC: one spelling for similar characters"),
-    "NFKD": gettext_lazy("Unicode NFKD: one spelling for similar characters, accents apart"),
-    "Nmt": gettext_lazy("control characters removed, other spaces made spaces"),
+    "NFC": gettext_lazy("Unicode NFC: letters joined with accents"),
+    "NFD": gettext_lazy("Unicode NFD: letters and accents apart"),
+    "NFKC": gettext_lazy("Unicode NFKC: similar characters unified"),
+    "NFKD": gettext_lazy("Unicode NFKD: similar characters unified, accents apart"),
+    "Nmt": gettext_lazy("control characters removed, white space made spaces"),
     "Lowercase": gettext_lazy("lower case"),
     "StripAccents": gettext_lazy("accents removed"),
     "Precompiled": gettext_lazy("SentencePiece's table of replacements"),
     "Strip": _strip,
     "Replace": _replace,
-    "Prepend": lambda state: [gettext_lazy("{quoted} put before the text", quoted=_quote(str(state.get("prepend"))))],
+    "Prepend": lambda state: [gettext_lazy("{quoted} before the text", quoted=_quote(str(state.get("prepend"))))],
     "BertPreTokenizer": gettext_lazy("split at white space and punctuation"),
     "Whitespace": gettext_lazy("split into words (letters, digits, _) and signs"),
     "WhitespaceSplit": gettext_lazy("split at white space"),
@@ -138,7 +138,7 @@ def wordpiece(word: str, model: Any) -> WordSteps:
     unknown = WordSteps("WordPiece", (), (model.unk_token,), (model.token_to_id(model.unk_token),))
     if len(word) > model.max_input_chars_per_word:
         note = gettext_lazy(
-            "Words of more than {most} characters are unknown as a whole.",
+            "Words of over {most} characters are unknown.",
             most=model.max_input_chars_per_word,
         )
         return WordSteps("WordPiece", (), unknown.pieces, unknown.ids, note)
@@ -150,7 +150,7 @@ def wordpiece(word: str, model: Any) -> WordSteps:
         found = next((i for i, piece in enumerate(candidates) if model.token_to_id(piece) is not None), None)
         if found is None:
             steps.append(Match(prefix + word[at:], tuple(candidates), ""))
-            note = gettext_lazy("One part is not in the vocabulary, so the whole word is unknown.")
+            note = gettext_lazy("One part is not in the vocabulary, so the word is unknown.")
             return WordSteps("WordPiece", tuple(steps), unknown.pieces, unknown.ids, note)
         steps.append(Match(prefix + word[at:], tuple(candidates[:found]), candidates[found]))
         at = len(word) - found
@@ -166,7 +166,7 @@ def bpe(word: str, stated: Mapping[str, Any]) -> WordSteps:
     """
     vocab = stated["vocab"]
     if stated.get("ignore_merges") and word in vocab:
-        note = gettext_lazy("The whole word is in the vocabulary, and this tokenizer then merges nothing.")
+        note = gettext_lazy("The whole word is in the vocabulary; nothing is merged.")
         return WordSteps("BPE", (), (word,), (vocab[word],), note)
     prefix = stated.get("continuing_subword_prefix") or ""
     ranks = {(one, other): rank for rank, (one, other) in enumerate(stated["merges"])}

@@ -322,8 +322,7 @@ def _refuse_odd_rules(model: Any) -> None:
         if stated is not None and stated != 1:
             raise UserError(
                 gettext_lazy(
-                    "The generation_config.json of {name} sets {rule}, so steps cannot be repeated. Remove"
-                    " it or pick another model.",
+                    "The generation_config.json of {name} sets {rule}, so steps cannot be repeated. Remove it.",
                     name=type(model).__name__,
                     rule=name,
                 )
@@ -339,8 +338,8 @@ def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
     if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
         raise UserError(
             gettext_lazy(
-                "{name} counts positions from its padding token, but transformers generates from position 0, "
-                "so its output would not follow its input. Pick another model.",
+                "{name} counts positions from its padding token, but transformers generates from 0. "
+                "Pick another model.",
                 name=type(model).__name__,
             )
         )

@@ -55,15 +55,13 @@ def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = 
     """
     if not loaded.writes:
         raise UserError(
-            gettext_lazy("{name} has no head that writes text. Give the target text yourself.", name=loaded.id.name),
+            gettext_lazy("{name} does not write. Give the target text yourself.", name=loaded.id.name),
             way_out="text",
         )
     from inference.write.decoding import Writing, generate_greedy
 
     room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
-    with as_user_error(
-        gettext_lazy("{name} cannot write a text here. Give the target text yourself.", name=loaded.id.name)
-    ):
+    with as_user_error(gettext_lazy("{name} does not write. Give the target text yourself.", name=loaded.id.name)):
         tokens = generate_greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
     return target_of(loaded, _without_end(loaded.model, tokens))
 
@@ -95,8 +93,7 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
     if many > loaded.limit:
         raise UserError(
             gettext_lazy(
-                "The text has {many:,} tokens with what was written; {name} reads at most {limit:,}. Go"
-                " on from a shorter one.",
+                "The text and its continuation have {many:,} tokens; {name} reads at most {limit:,}. Shorten it.",
                 many=many,
                 name=loaded.id.name,
                 limit=loaded.limit,
@@ -166,18 +163,18 @@ def _picture_sample(loaded: LoadedModel, request: TraceRequest, picture: Picture
         said = gettext_lazy("{name} reads text, not pictures. Pick another model.", name=name)
         if hasattr(getattr(loaded.model, "config", None), "vision_config"):
             said = gettext_lazy(
-                "{name} reads pictures inside texts, which Headlight cannot locate. For pictures, pick DINOv2 or CLIP.",
+                "{name} reads pictures inside texts, which cannot be located. Pick DINOv2 or CLIP.",
                 name=name,
             )
         raise UserError(said, way_out="embedded")
     if any(given is not None for given in (request.pair, request.target, request.written)):
         raise UserError(
-            gettext_lazy("{name} reads a picture and writes nothing. Leave the second text out.", name=name),
+            gettext_lazy("{name} reads a picture only. Leave the second text out.", name=name),
             way_out="text",
         )
     if request.text and loaded.reads == PICTURES:
         raise UserError(
-            gettext_lazy("{name} reads the picture alone. Leave the text out.", name=name),
+            gettext_lazy("{name} reads a picture only. Leave the text out.", name=name),
             way_out="text",
         )
     text = loaded.reader.read(request.text, None, loaded.limit, request.cut) if request.text else None
@@ -189,17 +186,11 @@ def _one_sided(loaded: LoadedModel, sample: Sample) -> Sample:
     """Return the sample extended by the tokens that were generated after its text."""
     request, name = sample.request, loaded.id.name
     if request.target is not None:
-        raise UserError(
-            gettext_lazy("{name} writes no second text. Leave the target text out.", name=name), way_out="text"
-        )
+        raise UserError(gettext_lazy("{name} does not write. Leave the target text out.", name=name), way_out="text")
     if request.written is None:
         return sample
     if loaded.id.kind == "encoder":
-        raise UserError(
-            gettext_lazy(
-                "{name} reads whole texts and writes none, so nothing can be written after this one.", name=name
-            )
-        )
+        raise UserError(gettext_lazy("{name} does not write, so the text cannot be continued.", name=name))
     refuse_tokens(loaded, request.written, before=len(sample.source.ids))
     prompt = text_read(sample.source, request.text, request.cut)
     source, text = extend_reading(loaded.reader, sample.source, prompt, request.written)

@@ -149,7 +149,7 @@ def resume(folder: Path, key: str) -> AtlasState | None:
     if run != key:
         raise UserError(
             gettext_lazy(
-                "{folder} holds an unfinished atlas of other texts or settings. Delete it, or choose another folder.",
+                "{folder} has an unfinished atlas of other texts or settings. Delete it, or choose another folder.",
                 folder=folder,
             )
         )

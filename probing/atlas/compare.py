@@ -17,7 +17,7 @@ from probing.atlas.store import ERRORS_95, Atlas, HeadName
 
 LEVEL = 0.05  # of all heads and measures together
 SHARED = 1_000  # strongest links of each head that are compared
-OTHER_TEXTS = gettext_lazy("The atlases have read different texts, so a part of the changes is due to the texts.")
+OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains a part of the changes.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def compare_atlases(first: Atlas, second: Atlas) -> AtlasComparison:
     if shapes[0] != shapes[1]:
         raise UserError(
             gettext_lazy(
-                "The atlases have different heads: {first} and {second}. Choose models with the same layers and heads.",
+                "The atlases have different heads: {first} and {second}. Choose models of the same size.",
                 first=_shape(shapes[0]),
                 second=_shape(shapes[1]),
             )

@@ -61,10 +61,10 @@ class UncachedBackend:
 def refuse_other_folder(folder: Path) -> None:
     """Raise UserError if an atlas cannot be written to a folder: it is a file, or has other contents."""
     if folder.exists() and not folder.is_dir():
-        raise UserError(gettext_lazy("{folder} is a file. Give a new folder for the atlas.", folder=folder))
+        raise UserError(gettext_lazy("{folder} is not an empty folder. Give a new folder.", folder=folder))
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
     if names and not names & {MANIFEST, STATE, SHARDS}:
-        raise UserError(gettext_lazy("{folder} holds other files. Give a new folder for the atlas.", folder=folder))
+        raise UserError(gettext_lazy("{folder} is not an empty folder. Give a new folder.", folder=folder))
 
 
 def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it

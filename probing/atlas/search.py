@@ -109,7 +109,7 @@ def _no_head(atlas: Atlas, query: LinkQuery) -> str:
         )
     layers, heads = next(iter(atlas.manifest["stacks"].values()))
     return gettext_lazy(
-        "The atlas has no head {head}; its layers are 0 to {layers} and its heads 0 to {heads}.",
+        "The atlas has no head {head}; layers are 0 to {layers}, heads 0 to {heads}.",
         head="-".join(map(str, query.head or ())),
         layers=layers - 1,
         heads=heads - 1,
@@ -127,22 +127,18 @@ def _form(atlas: Atlas, word: str, notes: list[str]) -> int | None:
     number = next((atlas.numbers[name] for name in (asked, f"##{asked}") if name in atlas.numbers), None)
     if number is None:
         raise UserError(
-            gettext_lazy(
-                "“{word}” does not occur in the texts of this atlas. Give another word, or * for any word.", word=word
-            )
+            gettext_lazy("“{word}” does not occur in this atlas. Give another word, or * for any.", word=word)
         )
     size = atlas.forms["size"][number].as_py()
     if size > 1:
-        notes.append(gettext_lazy("“{word}” has {size} tokens; its first token is searched.", word=word, size=size))
+        notes.append(gettext_lazy("“{word}” has {size} tokens; the first is searched.", word=word, size=size))
     return number
 
 
 def _has_tag(atlas: Atlas, windows: Any, positions: Any, tag: str) -> Any:
     """Return True for each token with a part of speech; raise UserError if the atlas has none."""
     if "tags" not in atlas.windows.column_names:
-        raise UserError(
-            gettext_lazy("This atlas has no parts of speech. Build one from a CoNLL-U file, which states them.")
-        )
+        raise UserError(gettext_lazy("This atlas has no parts of speech. Build one from a CoNLL-U file."))
     tags = atlas.windows["tags"]
     lengths = np.nan_to_num(pc.list_value_length(tags).to_numpy()).astype(np.int64)
     flat = np.array(pc.list_flatten(tags).to_numpy(zero_copy_only=False), object) == tag.strip().upper()

@@ -54,7 +54,7 @@ def write_atlas(  # noqa: PLR0913  # a state with its plan, and the facts of the
 ) -> None:
     """Write the files of an atlas; raise UserError if no window was read."""
     if not state.windows:
-        raise UserError(gettext_lazy("The model could read none of the texts. {reason}", reason=state.reason or ""))
+        raise UserError(gettext_lazy("The model could not read these texts. {reason}", reason=state.reason or ""))
     folder.mkdir(parents=True, exist_ok=True)
     tables = _Tables(state)
     arrays: dict[str, Integers] = {}
@@ -258,9 +258,7 @@ class Atlas:
             known = manifest["format"] == FORMAT and {"stacks", "floors", "full", "tokens"} <= set(manifest)
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise UserError(
-                gettext_lazy(
-                    "{folder} holds no atlas. Give a folder that “headlight atlas build” has written.", folder=folder
-                )
+                gettext_lazy("{folder} has no atlas. Give a folder that “headlight atlas build” wrote.", folder=folder)
             ) from error
         if not known:
             raise UserError(gettext_lazy("The atlas in {folder} has another format. Build it again.", folder=folder))

@@ -48,9 +48,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
                 found = True
                 yield part
         if not found:
-            raise UserError(
-                gettext_lazy("{file} holds no text. Give a file with at least one sentence.", file=file.name)
-            )
+            raise UserError(gettext_lazy("{file} is empty. Give a file with at least one sentence.", file=file.name))
 
 
 def blocks(texts: Iterable[AtlasText]) -> Iterator[list[AtlasText]]:
@@ -88,7 +86,7 @@ def _check_file(file: Path) -> None:
     except OSError as error:
         raise UserError(
             gettext_lazy(
-                "{file} cannot be read: {reason}. Give the path of a file of texts.",
+                "{file} cannot be read: {reason}. Give another path.",
                 file=file,
                 reason=error.strerror or type(error).__name__,
             )
@@ -162,7 +160,7 @@ def _read_csv(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
     except csv.Error as error:
         raise UserError(
             gettext_lazy(
-                "Line {line} of {file} is not CSV. Put texts with quotation marks or line breaks in quotation marks.",
+                "Line {line} of {file} is not CSV. Quote texts that contain quotation marks or line breaks.",
                 line=rows.line_num,
                 file=file.name,
             )
@@ -178,7 +176,7 @@ def _read_json_lines(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
         except (ValueError, RecursionError) as error:
             raise UserError(
                 gettext_lazy(
-                    "Line {line} of {file} is not JSON. Give a JSON object with a text on each line.",
+                    "Line {line} of {file} is not JSON. Put an object with a text on each line.",
                     line=number,
                     file=file.name,
                 )
@@ -218,7 +216,7 @@ def _read_parquet(file: Path) -> Iterator[AtlasText]:
                 yield from _from_values(row, file, number)
     except (pa.ArrowException, OSError) as error:
         raise UserError(
-            gettext_lazy("{file} is a damaged or encrypted Parquet file. Write it again.", file=file.name)
+            gettext_lazy("{file} is damaged or encrypted Parquet. Write it again.", file=file.name)
         ) from error
 
 
@@ -227,7 +225,7 @@ def _read_conllu(file: Path) -> Iterator[AtlasText]:
     if file.stat().st_size > WHOLE:
         raise UserError(
             gettext_lazy(
-                "{file} has more than {most:,} bytes, the most for CoNLL-U. Divide the file.",
+                "{file} has more than {most:,} bytes. Divide it.",
                 file=file.name,
                 most=WHOLE,
             )

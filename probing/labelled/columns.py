@@ -54,18 +54,14 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
     delimiter = find_delimiter(text)
     sample = list(islice(table_records(text, delimiter), SAMPLE))
     if not sample:
-        raise UserError(
-            gettext_lazy("The file is empty. Each row needs a text and a label, with a tab or a comma between.")
-        )
+        raise UserError(gettext_lazy("The file is empty. Each row needs a text and a label."))
     widths = [len(fields) for _, fields in sample]
     if set(widths) == {1}:
-        raise UserError(
-            gettext_lazy("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
-        )
+        raise UserError(gettext_lazy("The file has one column. Separate text and label by a tab or a comma."))
     if widths[0] == 1:
         raise UserError(
             gettext_lazy(
-                "Line {line} has one column; line {next} has {columns}. Remove line {line} if it names no columns.",
+                "Line {line} has one column; line {next} has {columns}. Remove line {line} if it is not a header.",
                 line=sample[0][0],
                 next=next(line for line, fields in sample if len(fields) > 1),
                 columns=max(widths),
@@ -93,8 +89,8 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
             if len(first) > MOST_CLASSES:
                 raise UserError(
                     gettext_lazy(
-                        "Column {column} has more than {most} different labels, from line {line} on. Name the"
-                        " column of the labels, or bring fewer classes.",
+                        "Column {column} has over {most} labels, from line {line} on. Name the column of "
+                        "labels, or use fewer classes.",
                         column=at[1] + 1,
                         most=MOST_CLASSES,
                         line=line,
@@ -102,16 +98,14 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
                 )
         rows.append(LabeledText(said, labels[label]))
     if not rows:
-        raise UserError(gettext_lazy("The file has no row below its header. Add rows with a text and a label."))
+        raise UserError(gettext_lazy("The file has only a header. Add rows with a text and a label."))
     names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
     text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
     told = (
-        gettext_lazy(
-            "Read as JSON Lines; texts are in {texts}, labels in {labels}.", texts=text_name, labels=label_name
-        )
+        gettext_lazy("JSON Lines; texts are in {texts}, labels in {labels}.", texts=text_name, labels=label_name)
         if delimiter == JSON_LINES
         else gettext_lazy(
-            "The columns are parted by {delimiter}; texts are in column {texts}, labels in {labels}.",
+            "Columns are separated by {delimiter}; texts are in column {texts}, labels in {labels}.",
             delimiter=DELIMITERS[delimiter],
             texts=text_name,
             labels=label_name,
@@ -148,7 +142,7 @@ def class_list(text: str) -> list[str]:
         )
         raise UserError(
             gettext_lazy(
-                "The list of classes has {what}; 2 to {most} different names were expected, one a line.",
+                "The list of classes has {what}; expected 2 to {most} different names, one per line.",
                 what=what,
                 most=MOST_CLASSES,
             )
@@ -162,9 +156,7 @@ def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, s
     for name, field in ((gettext_lazy("text"), text), (gettext_lazy("label"), label)):
         if not field:
             raise UserError(
-                gettext_lazy(
-                    "Line {line} has no {which}. Every row needs both a text and a label.", line=line, which=name
-                )
+                gettext_lazy("Line {line} has no {which}. Every row needs text and label.", line=line, which=name)
             )
     return check_length(text, line), label
 
@@ -177,8 +169,7 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
     if not (number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(classes)):
         raise UserError(
             gettext_lazy(
-                "Line {line} has the label “{written}”; a number from 0 to {last} was expected, as the"
-                " list of classes has {many} names.",
+                "Line {line} has the label “{written}”; expected 0 to {last}, as there are {many} class names.",
                 line=line,
                 written=written[:40],
                 last=len(classes) - 1,
@@ -234,8 +225,7 @@ def _find_columns(sample: Sequence[Record], header: list[str] | None, width: int
     if text is None or label is None or text == label:
         raise UserError(
             gettext_lazy(
-                "None of {width} columns looks like labels (2 to {most} different values). Name the columns "
-                "of texts and labels.",
+                "None of {width} columns looks like labels (2 to {most} values). Name the columns.",
                 width=width,
                 most=MOST_CLASSES,
             )
@@ -252,11 +242,11 @@ def _column_number(name: str, header: list[str] | None, width: int) -> int:
     there = (
         gettext_lazy("its columns are {header}", header=", ".join(header)[:200])
         if header
-        else gettext_lazy("it has {width} columns and no header", width=width)
+        else gettext_lazy("it has {width} columns, no header", width=width)
     )
     raise UserError(
         gettext_lazy(
-            "The file has no column “{which}”; {there}. Name one of them, or give its number.",
+            "The file has no column “{which}”; {there}. Give another name or a number.",
             which=name[:40],
             there=there,
         )

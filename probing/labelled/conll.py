@@ -41,8 +41,8 @@ def check_tag(written: str, line: int) -> str:
     if not is_tag(written):
         raise UserError(
             gettext_lazy(
-                "Line {line} has the tag “{written}”. Expected O, or a type after B-, I-, E-, S-, L-, U- or "
-                "M-. Correct it, or name the tag column.",
+                "Line {line} has the tag “{written}”; expected O, or a type after B-, I-, E-, S-, L-, "
+                "U- or M-. Name the tag column.",
                 line=line,
                 written=written[:40],
             )
@@ -118,7 +118,7 @@ class SentenceLines:
         if len(self.words) > MOST_WORDS:
             raise UserError(
                 gettext_lazy(
-                    "The sentence of line {line} has more than {most:,} words. Separate sentences by empty lines.",
+                    "The sentence of line {line} has over {most:,} words. Separate sentences by empty lines.",
                     line=self.words[0][0],
                     most=MOST_WORDS,
                 )
@@ -134,7 +134,7 @@ def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]
     sample = list(islice(_blocks(text), SAMPLE))
     if not sample:
         raise UserError(
-            gettext_lazy("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
+            gettext_lazy("The file has no words. Each line needs a word and a tag, separated by a tab or a space.")
         )
     first_line = next(line for line in lines(text) if line.strip())
     delimiter = _table_delimiter(first_line)
@@ -162,13 +162,13 @@ def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]
         if len(first) > MOST_KINDS:
             raise UserError(
                 gettext_lazy(
-                    "The file has over {most} kinds of spans by line {number}. Name the column of the tags.",
+                    "The file has over {most} span types by line {number}. Name the tag column.",
                     most=MOST_KINDS,
                     number=number,
                 )
             )
     names = tuple(map(str, range(1, width + 1)))
-    told = gettext_lazy("Words are in column {word}, tags in column {tag}.", word=columns.word, tag=columns.tag)
+    told = gettext_lazy("Words are in column {word}, tags in {tag}.", word=columns.word, tag=columns.tag)
     return ParsedRows(rows, first, columns, names, (told, *maker.notes()))
 
 
@@ -291,7 +291,7 @@ def _json_blocks(text: str) -> Iterator[SentenceLines]:
         if len(words) != len(tags):
             raise UserError(
                 gettext_lazy(
-                    "Line {line}: {words} words and {tags} tags; each word needs a tag.",
+                    "Line {line}: {words} words but {tags} tags.",
                     line=number,
                     words=len(words),
                     tags=len(tags),
@@ -299,9 +299,7 @@ def _json_blocks(text: str) -> Iterator[SentenceLines]:
             )
         if any(type(tag) is int for tag in tags):
             raise UserError(
-                gettext_lazy(
-                    "Line {line} has tags that are numbers. Replace them by their names, such as B-PER.", line=number
-                )
+                gettext_lazy("Line {line} has numbers as tags. Replace them by names, such as B-PER.", line=number)
             )
         block = SentenceLines()
         for word, tag in zip(words, tags, strict=True):
@@ -317,7 +315,7 @@ def _find_columns(sample: Sequence[SentenceLines], wanted: WordColumns) -> WordC
     if width < 2:
         raise UserError(
             gettext_lazy(
-                "Line {number} has one column; a word and a tag were expected, with a tab or a space between.",
+                "Line {number} has one column; expected a word and a tag.",
                 number=number,
             )
         )
@@ -325,7 +323,7 @@ def _find_columns(sample: Sequence[SentenceLines], wanted: WordColumns) -> WordC
         if asked is not None and not 1 <= asked <= width:
             raise UserError(
                 gettext_lazy(
-                    "The file has no column {asked}; it has {width}. Name one of them.", asked=asked, width=width
+                    "There is no column {asked}; the file has {width}. Name another.", asked=asked, width=width
                 )
             )
     even = [fields for block in sample for _, fields in block.words if len(fields) == width]
@@ -362,7 +360,7 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
         if len(fields) != width:
             raise UserError(
                 gettext_lazy(
-                    "Line {number} has {fields} columns; the first line of words has {width}.",
+                    "Line {number} has {fields} columns; the first has {width}.",
                     number=number,
                     fields=len(fields),
                     width=width,
@@ -400,19 +398,15 @@ class _Maker:
         """Return a message about each kind of conversion."""
         told = []
         if self.given:
-            told.append(
-                gettext_lazy("{given:,} sentences are read as the file's comments have them.", given=self.given)
-            )
+            told.append(gettext_lazy("{given:,} sentences are read from the file's comments.", given=self.given))
         elif not self.apart:
-            told.append(
-                gettext_lazy("Words are put side by side: most of their letters are of a script without spaces.")
-            )
+            told.append(gettext_lazy("Words are joined: their script has no spaces."))
         if self.bioes:
-            told.append(gettext_lazy("The tags are BIOES; they were turned into BIO."))
+            told.append(gettext_lazy("The tags were turned from BIOES into BIO."))
         elif self.begun:
             told.append(
                 gettext_lazy(
-                    "{begun:,} of {spans:,} spans begin with I-; they were made to begin with B-.",
+                    "{begun:,} of {spans:,} spans began with I-, which became B-.",
                     begun=self.begun,
                     spans=self.spans,
                 )

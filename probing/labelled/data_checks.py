@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
-from i18n import gettext_lazy, join_sentences, ngettext_lazy
+from i18n import gettext_lazy, join_sentences
 from probing.labelled.evaluation import spans
 from probing.labelled.files import kinds
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
@@ -66,21 +66,19 @@ class Balance:
         label, share = self.largest
         many = len(self.counts["train"])
         if self.kind == "tag":
-            return ngettext_lazy(
-                "{many} kind of spans; “{label}” is {share:.0%} of those in train.",
-                "{many} kinds of spans; “{label}” is {share:.0%} of those in train.",
-                many,
+            return gettext_lazy(
+                "Span types: {many}; “{label}” is {share:.0%} of train.",
                 many=many,
                 label=label,
                 share=share,
             )
         said = gettext_lazy(
-            "{many} classes; “{label}” is {share:.0%} of train, and as often right if it is always guessed.",
+            "{many} classes; always guessing “{label}” is right for {share:.0%} of train.",
             many=many,
             label=label,
             share=share,
         )
-        little = gettext_lazy("Accuracy says little here: look at macro F1.")
+        little = gettext_lazy("Accuracy says little here: see macro F1.")
         return join_sentences(said, little) if share >= LOPSIDED else said
 
 
@@ -110,18 +108,18 @@ class Duplicates:
         shared = [(parts, many) for parts, many in self.across.items() if many]
         said = [
             gettext_lazy(
-                "Texts of {later} that stand in {earlier}, too: {many:,}.", later=later, earlier=earlier, many=many
+                "Texts of {later} that are also in {earlier}: {many:,}.", later=later, earlier=earlier, many=many
             )
             for (earlier, later), many in shared
         ]
         if said:
             said.append(gettext_lazy("Scores on them flatter."))
         if self.within:
-            said.append(gettext_lazy("Rows of train that repeat a text: {within:,}.", within=self.within))
+            said.append(gettext_lazy("Repeated texts in train: {within:,}.", within=self.within))
         if self.contradictory:
             said.append(
                 gettext_lazy(
-                    "Texts with different labels: {contradictory:,}; nothing learns them.",
+                    "Texts with contradictory labels: {contradictory:,}.",
                     contradictory=self.contradictory,
                 )
             )
@@ -169,8 +167,8 @@ class LengthFit:
         if 3 * self.unknown < self.tokens:
             return ""
         return gettext_lazy(
-            "The model does not know {unknown:,} of {tokens:,} tokens of these texts, so it would learn little from"
-            " them. Start from a model that knows their language.",
+            "The model does not know {unknown:,} of {tokens:,} tokens, so it would learn little. "
+            "Choose a model of their language.",
             unknown=self.unknown,
             tokens=self.tokens,
         )
@@ -185,20 +183,20 @@ class LengthFit:
         )
         lost = (
             gettext_lazy(
-                "longer than {length} tokens, and so cut: {cut:,} ({share:.1%}).",
+                "cut to {length} tokens: {cut:,} ({share:.1%}).",
                 length=self.length,
                 cut=self.cut,
                 share=self.cut / self.texts,
             )
             if self.cut
             else gettext_lazy(
-                "none is longer than {length} tokens, the longest has {longest:,}.",
+                "none exceeds {length} tokens; the longest has {longest:,}.",
                 length=self.length,
                 longest=self.longest,
             )
         )
         unknown = gettext_lazy(
-            "Unknown to the model: {unknown:,} of {tokens:,} tokens ({share:.1%}).",
+            "Unknown tokens: {unknown:,} of {tokens:,} ({share:.1%}).",
             unknown=self.unknown,
             tokens=self.tokens,
             share=self.unknown / self.tokens,

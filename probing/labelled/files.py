@@ -43,7 +43,7 @@ class File:
             return cls(path.name, path.read_bytes(), encoding)
         except OSError as error:
             reason = (
-                gettext_lazy("there is no such file")
+                gettext_lazy("no such file")
                 if isinstance(error, FileNotFoundError)
                 else gettext_lazy("it cannot be opened")
             )
@@ -78,7 +78,7 @@ class File:
 def _too_large(name: str, size: int) -> UserError:
     return UserError(
         gettext_lazy(
-            "{name} has {size:,} bytes; at most {most:,} are read. Bring a part of it.",
+            "{name} has {size:,} bytes; the limit is {most:,}. Use a part of it.",
             name=name,
             size=size,
             most=MOST_BYTES,
@@ -109,7 +109,7 @@ def check_length(text: str, line: int) -> str:
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text of line {line} has {characters:,} characters; at most {longest:,} are read. Shorten it.",
+                "The text of line {line} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
                 line=line,
                 characters=len(text),
                 longest=LONGEST,
@@ -123,7 +123,7 @@ def check_rows(rows: int, line: int) -> None:
     if rows >= MOST_ROWS:
         raise UserError(
             gettext_lazy(
-                "The file has more than {most:,} rows, from line {line} on. Bring a part of it.",
+                "The file has over {most:,} rows, from line {line} on. Use a part of it.",
                 most=MOST_ROWS,
                 line=line,
             )

@@ -81,7 +81,7 @@ def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int 
     if not first:
         raise UserError(
             gettext_lazy(
-                "{name}: Every tag is O, so there is nothing to learn. Bring sentences with spans.",
+                "{name}: every tag is O. Add sentences with spans.",
                 name=files.train.name,
             )
         )
@@ -105,7 +105,7 @@ def _parse_files(
         if controls:
             told.append(
                 gettext_lazy(
-                    "{name}: {controls:,} control characters, which no model reads, were left out.",
+                    "{name}: {controls:,} control characters were left out.",
                     name=file.name,
                     controls=controls,
                 )
@@ -120,8 +120,7 @@ def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
         label, count = next(iter(counts.items()))
         raise UserError(
             gettext_lazy(
-                "All {count:,} rows have the label “{label}”; expected at least two classes. Add rows of "
-                "another class, or name the label column.",
+                "All {count:,} rows have the label “{label}”. Add rows of another class, or name the label column.",
                 count=count,
                 label=label[:40],
             )
@@ -130,14 +129,13 @@ def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
     if alone is not None:
         line = parsed.first[alone]
         add = (
-            gettext_lazy("If it names the columns, say which hold texts and labels; else add")
+            gettext_lazy("If it is a header, name the columns of texts and labels; else add")
             if line == 1
             else gettext_lazy("Add")
         )
         raise UserError(
             gettext_lazy(
-                "Line {line} is the only row with the label “{label}”; two at least were expected. {add} rows, or"
-                " leave it out.",
+                "Only line {line} has the label “{label}”; expected two rows or more. {add} rows, or leave it out.",
                 line=line,
                 label=alone[:40],
                 add=add,
@@ -153,7 +151,7 @@ def _equal_numbers(labels: Sequence[str]) -> list[str]:
             numbers.setdefault(float(label), []).append(label)
     return [
         gettext_lazy(
-            "The labels {labels} are the same number, but are read as {many} classes.",
+            "The labels {labels} are the same number, but count as {many} classes.",
             labels=", ".join(f"“{label}”" for label in same),
             many=len(same),
         )
@@ -183,8 +181,7 @@ def _parts(
     if empty:
         raise UserError(
             gettext_lazy(
-                "{name}: Too few different texts ({rows} rows) to leave some for {part}. Add rows,"
-                " or give {part} as a file.",
+                "{name}: {rows} different rows are too few for {part}. Add rows, or give {part} as a file.",
                 name=name,
                 rows=len(parsed["train"].rows),
                 part=empty,
@@ -192,7 +189,7 @@ def _parts(
         )
     sizes = ", ".join(f"{len(rows[part]):,} {part}" for part in PARTS)
     return rows, (
-        gettext_lazy("{name} was divided here with seed {seed}. Rows now: {sizes}.", name=name, seed=seed, sizes=sizes),
+        gettext_lazy("{name} was split here with seed {seed}. Rows: {sizes}.", name=name, seed=seed, sizes=sizes),
     )
 
 
@@ -202,8 +199,8 @@ def _check_known(parsed: ParsedRows[Row, Wanted], name: str, train: ParsedRows[R
     if lacking is not None:
         raise UserError(
             gettext_lazy(
-                "{name}: Line {line} has the label “{label}”, which {train} lacks, so it"
-                " cannot be learned. Add rows of it there, or leave it out here.",
+                "{name}: line {line} has the label “{label}”, which {train} lacks. Add rows there, or "
+                "leave it out here.",
                 name=name,
                 line=parsed.first[lacking],
                 label=lacking[:40],

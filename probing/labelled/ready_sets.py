@@ -138,12 +138,12 @@ class DatasetCard:
 
 _SNIPS = (
     "https://github.com/sonos/nlu-benchmark",
-    gettext_lazy("Snips voice requests by Snips (Sonos), public domain; divided and packed for Headlight."),
+    gettext_lazy("Snips voice requests by Snips (Sonos), public domain; packed for Headlight."),
     "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
 )
 _SIB = (
     "https://github.com/dadelani/sib-200",
-    gettext_lazy("SIB-200 by Adelani et al., sentences of FLORES-200 by the NLLB Team; form and order changed."),
+    gettext_lazy("SIB-200 by Adelani et al., sentences of FLORES-200 by the NLLB Team; changed."),
     "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
 )
 
@@ -153,7 +153,7 @@ CARDS = (
         gettext_lazy("Snips: what is asked for"),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy("Which of seven things a voice assistant is asked to do, from playing music to booking a table."),
+        gettext_lazy("Which of seven things a voice assistant is asked to do."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -165,7 +165,7 @@ CARDS = (
         gettext_lazy("Snips: slots"),
         "tag",
         gettext_lazy("English"),
-        gettext_lazy("The words of the same requests that name an artist, a place, a time and 36 other things."),
+        gettext_lazy("The words that name an artist, a place, a time or 36 other things."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -177,10 +177,10 @@ CARDS = (
         gettext_lazy("Film reviews: polarity"),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy("Whether a sentence of a film review speaks well or ill of the film."),
+        gettext_lazy("Whether a sentence praises or criticises the film."),
         "CC-BY-4.0",
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/",
-        gettext_lazy("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight."),
+        gettext_lazy("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; packed for Headlight."),
         "Pang and Lee 2005, Seeing stars, doi:10.3115/1219840.1219855",
         "sentence-polarity.xz",
         (8_500, 1_000, 1_162),
@@ -191,10 +191,7 @@ CARDS = (
         gettext_lazy("SIB-200: topics, in English"),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy(
-            "Which of seven topics a sentence of a news or travel text is about; the Chinese set has the same"
-            " sentences."
-        ),
+        gettext_lazy("Which of seven topics a sentence is about; the Chinese set has the same sentences."),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-en.xz",
@@ -206,10 +203,7 @@ CARDS = (
         gettext_lazy("SIB-200: topics, in Chinese"),
         "classify",
         gettext_lazy("Chinese"),
-        gettext_lazy(
-            "Which of seven topics a sentence of a news or travel text is about; the English set has the same"
-            " sentences."
-        ),
+        gettext_lazy("Which of seven topics a sentence is about; the English set has the same sentences."),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-zh.xz",
@@ -221,12 +215,12 @@ CARDS = (
         gettext_lazy("Chinese entities"),
         "tag",
         gettext_lazy("Chinese"),
-        gettext_lazy("People, places and organisations in sentences from Wikipedia."),
+        gettext_lazy("People, places and organisations in Wikipedia."),
         "CC-BY-SA-4.0",
         "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
         gettext_lazy(
-            "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi"
-            " Yasuoka; Wikipedia's sentences; form changed."
+            "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi "
+            "Yasuoka; Wikipedia; changed."
         ),
         "Mayhew et al. 2024, Universal NER, aclanthology.org/2024.naacl-long.243",
         "uner-zh.xz",
@@ -238,12 +232,11 @@ CARDS = (
         gettext_lazy("WNUT-17: rare and new names"),
         "tag",
         gettext_lazy("English"),
-        gettext_lazy("People, places, groups, firms, products and works in posts and comments; few occur twice."),
+        gettext_lazy("People, places, groups, firms, products and works in posts; few occur twice."),
         "CC-BY-4.0",
         "https://github.com/leondz/emerging_entities_17",
         gettext_lazy(
-            "WNUT 2017 by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham;"
-            " divided and packed for Headlight."
+            "WNUT 2017 by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham; packed for Headlight."
         ),
         "Derczynski et al. 2017, Results of the WNUT2017 Shared Task, doi:10.18653/v1/W17-4418",
         "wnut-17.xz",
@@ -257,10 +250,10 @@ QUESTIONS = DatasetCard(
     gettext_lazy("Questions on passages"),
     "answer",
     gettext_lazy("English"),
-    gettext_lazy("Mark the answer in a passage; some questions have none."),
+    gettext_lazy("Mark the answer in a passage, if it has one."),
     "CC-BY-SA-3.0",
     "https://en.wikipedia.org",
-    gettext_lazy("Passages by the contributors of English Wikipedia, 2018; questions written for Headlight"),
+    gettext_lazy("Passages by the contributors of English Wikipedia, 2018; questions by Headlight"),
     "(titles in the file)",
     "questions-en.json",
     (126, 16, 15),

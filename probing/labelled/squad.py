@@ -93,9 +93,7 @@ def read_questions(files: TaskFiles, seed: int = 0) -> QuestionSet:
         parsed[part] = found = parse_questions(file)
         if found.empty:
             notes.append(
-                gettext_lazy(
-                    "{name}: {empty} questions are empty and were left out.", name=file.name, empty=found.empty
-                )
+                gettext_lazy("{name}: {empty} empty questions were left out.", name=file.name, empty=found.empty)
             )
     missing = [part for part in PARTS if part not in parsed]
     divided = split_questions(parsed["train"].questions, missing, seed) if missing else {}
@@ -104,7 +102,7 @@ def read_questions(files: TaskFiles, seed: int = 0) -> QuestionSet:
         sizes = ", ".join(f"{len(parts[part]):,} {part}" for part in PARTS)
         notes.append(
             gettext_lazy(
-                "{name} was divided here with seed {seed}. Rows now: {sizes}.",
+                "{name} was split here with seed {seed}. Rows: {sizes}.",
                 name=files.train.name,
                 seed=seed,
                 sizes=sizes,
@@ -131,21 +129,21 @@ def parse_questions(file: File) -> ParsedQuestions:
             raise UserError(_wrong_json(error)) from error
         read = list(_questions(whole))
         if not read:
-            raise UserError(gettext_lazy("There are no questions. Expected SQuAD's JSON with entries in “qas”."))
+            raise UserError(gettext_lazy("There are no questions; expected SQuAD's JSON with entries in “qas”."))
         kept = tuple(question for question, _ in read if question.question.strip())
         if not kept:
-            raise UserError(gettext_lazy("All questions are empty. Write a text for each “question”."))
+            raise UserError(gettext_lazy("All questions are empty. Fill each “question”."))
         return ParsedQuestions(kept, any(marked for _, marked in read), len(read) - len(kept))
 
 
 def _wrong_json(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return gettext_lazy(
-            "It is not valid JSON: line {line}, column {column}. Bring a file in SQuAD's format.",
+            "The file is not valid JSON: line {line}, column {column}. Correct it.",
             line=error.lineno,
             column=error.colno,
         )
-    return gettext_lazy("It is not valid JSON: it is nested too deeply. Bring a file in SQuAD's format.")
+    return gettext_lazy("The file's JSON is nested too deeply. Use SQuAD's format.")
 
 
 def _questions(whole: Any) -> Iterator[tuple[PassageQuestion, bool]]:
@@ -162,7 +160,7 @@ def _questions(whole: Any) -> Iterator[tuple[PassageQuestion, bool]]:
                 count += 1
                 if count > MOST_ROWS:
                     raise UserError(
-                        gettext_lazy("There are more than {most:,} questions. Bring a part of them.", most=MOST_ROWS)
+                        gettext_lazy("There are over {most:,} questions. Use a part of them.", most=MOST_ROWS)
                     )
                 yield _question(entry, passage, f"{here}, question {count}", str(count))
 
@@ -177,9 +175,7 @@ def _question(entry: Any, passage: str, place: str, number: str) -> tuple[Passag
         raise UserError(gettext_lazy("“is_impossible” of {place} must be true or false.", place=place))
     answers = tuple(_answer(one, passage, place) for one in _list(entry, "answers", place))
     if impossible and answers:
-        raise UserError(
-            gettext_lazy("{place} has answers, but “is_impossible” is true. Remove one of them.", place=place)
-        )
+        raise UserError(gettext_lazy("{place} has answers, but “is_impossible” is true. Remove one.", place=place))
     if not (answers or impossible):
         raise UserError(gettext_lazy("{place} has no answers. Give one, or write “is_impossible”: true.", place=place))
     return PassageQuestion(str(named), question, passage, answers), impossible is not None
@@ -189,9 +185,7 @@ def _answer(entry: Any, passage: str, place: str) -> GoldAnswer:
     text = _text(entry, "text", place)
     start = entry.get("answer_start")
     if isinstance(start, bool) or not isinstance(start, int):
-        raise UserError(
-            gettext_lazy("An answer of {place} has no number “answer_start”: the letter it starts at.", place=place)
-        )
+        raise UserError(gettext_lazy("An answer of {place} has no number “answer_start”.", place=place))
     if not text.strip():
         raise UserError(gettext_lazy("An answer of {place} is empty. Give its text.", place=place))
     if start < 0 or passage[start : start + len(text)] != text:
@@ -199,11 +193,11 @@ def _answer(entry: Any, passage: str, place: str) -> GoldAnswer:
         known = (
             gettext_lazy("it starts at letter {found}", found=found)
             if found >= 0
-            else gettext_lazy("the passage does not contain it")
+            else gettext_lazy("the passage lacks it")
         )
         raise UserError(
             gettext_lazy(
-                "The answer “{answer}” of {place} is not at letter {start} of its passage: {known}. Correct the file.",
+                "The answer “{answer}” of {place} is not at letter {start}: {known}. Correct the file.",
                 answer=text[:SHOWN],
                 place=place,
                 start=start,
@@ -219,7 +213,7 @@ def _list(holder: Any, key: str, place: str) -> list[Any]:
     if not isinstance(found, list):
         raise UserError(
             gettext_lazy(
-                "{place} has no list “{key}”. Expected SQuAD's format: data, paragraphs, qas, answers.",
+                "{place} has no list “{key}”; expected SQuAD's data, paragraphs, qas, answers.",
                 place=place[:1].upper() + place[1:],
                 key=key,
             )
@@ -237,7 +231,7 @@ def _text(holder: Any, key: str, place: str) -> str:
     if len(found) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "“{key}” of {place} has {characters:,} characters; at most {longest:,} are read. Shorten it.",
+                "“{key}” of {place} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
                 key=key,
                 place=place,
                 characters=len(found),
@@ -268,7 +262,7 @@ def split_questions(
     if len(waiting) <= len(parts):
         raise UserError(
             gettext_lazy(
-                "{questions} questions are too few to be divided. Bring more, or a file for each part.",
+                "{questions} questions are too few to be split. Add some, or a file for each part.",
                 questions=len(questions),
             )
         )

@@ -117,17 +117,17 @@ def test_tokens_that_look_at_another_text() -> None:
 
 
 def test_rows_that_do_not_sum_to_one_are_said() -> None:
-    assert trace(maps(), row(TOKENS)).model.architecture == "A set of maps"
-    halves = "A set of maps (rows sum to 0.5 to 0.5; up to 0.5 of a row is missing)"
+    assert trace(maps(), row(TOKENS)).model.architecture == "Maps"
+    halves = "Maps (rows sum to 0.5 to 0.5; up to 0.5 of a row is missing)"
     assert trace(maps() / 2, row(TOKENS)).model.architecture == halves
-    assert trace(maps() * 0.995, row(TOKENS)).model.architecture == "A set of maps"
+    assert trace(maps() * 0.995, row(TOKENS)).model.architecture == "Maps"
 
 
 def test_they_are_saved_and_opened_and_have_no_queries() -> None:
     made = trace(maps(), row(TOKENS), texts=("w0 w1", None))
     opened = parse(dump(made))
     np.testing.assert_array_equal(opened.weights(1, 2), made.weights(1, 2))
-    with pytest.raises(Unavailable, match="finished attention"):
+    with pytest.raises(Unavailable, match="attention maps only"):
         opened.query(0, 0)
 
 
@@ -142,34 +142,34 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
     [
         (None, 'no maps. Load it with attn_implementation="eager"'),
         ((None, None), "no maps"),
-        ([], "An empty list came"),
-        ({"attentions": 1}, "dict came where maps are expected"),
-        ("maps", "str came"),
+        ([], "Got an empty list"),
+        ({"attentions": 1}, "Got dict; give"),
+        ("maps", "Got str"),
         (np.ones(4), "nested 1 deep"),
-        ([[[1, 0], [1]]], "rows of one length"),
-        ([[["a", "b"]]], "rows of one length|str came"),
-        ([np.stack([m, m]) for m in maps()], r"Layer 0 holds 2 texts, .*: \[a\[:1\] for a in attentions\]"),
+        ([[[1, 0], [1]]], "not an array of real numbers"),
+        ([[["a", "b"]]], "not an array of real numbers|Got str"),
+        ([np.stack([m, m]) for m in maps()], r"Layer 0 has 2 texts.*: \[a\[:1\] for a in attentions\]"),
         ([maps()[0], maps()[1, :2]], "Layer 1 has the shape .* the head axis differs"),
         ([maps()[0], maps()[1, :, :2]], "Layer 1 has the shape .* the query axis differs"),
-        (maps(4, 4), "maps are 4 × 4 .* 5 tokens came with them: neither axis matches. Name the tokens"),
-        (maps(5, 4), "the key axis does not match.*keys="),
-        (maps(4, 5), "the query axis does not match.*keys="),
-        (changed((1, 2, 3, 4), np.nan), "Head 1-2 has NaN in row 3. Expected"),
+        (maps(4, 4), "maps are 4 × 4 .* 5 tokens: neither axis matches. Name the model's tokens"),
+        (maps(5, 4), "the key axis differs.*keys="),
+        (maps(4, 5), "the query axis differs.*keys="),
+        (changed((1, 2, 3, 4), np.nan), "Head 1-2 has NaN in row 3; expected"),
         (changed((1, 2), np.nan), "-2 has NaN in row 0, 1, 2, 3, 4. .*crop the padding"),
         (changed((1, slice(1, 3), 3), np.nan), "-1 has NaN in row 3, and 1 more heads"),
         (changed((1, 2, 3, 4), 1e39), "Head 1-2 has infinity in row 3.*softmax"),
         (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
-        (changed((1, 2, 3, 4), -0.5), "down to -0.5;"),
-        (changed((1, 2, 3, 4), 3), "above one, up to 3"),
-        ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "different numbers of layers"),
-        ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not go on"),
-        (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the weights of a row sum to at most 1. Dropout"),
+        (changed((1, 2, 3, 4), -0.5), "down to -0.5. Are"),
+        (changed((1, 2, 3, 4), 3), "above 1, up to 3"),
+        ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "differ in layers"),
+        ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not continue"),
+        (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the limit is 1. With dropout"),
         (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
         (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
         (maps()[0].transpose(1, 2, 0), r"a.permute\(2, 0, 1\)"),
-        (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 is in the place of the heads"),
-        ((None, maps()[0], None), r"No map came for layer 0, 2 \(None\). .*\[a for a in attentions if a is not None\]"),
-        (maps().astype(np.complex64), "no block of real numbers"),
+        (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 is in the heads' place"),
+        ((None, maps()[0], None), r"Layer 0, 2 has no map \(None\). .*\[a for a in attentions if a is not None\]"),
+        (maps().astype(np.complex64), "not an array of real numbers"),
     ],
 )
 def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
@@ -188,16 +188,16 @@ def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
             r"neither .*a\[..., :12, :12\].*first axis of 16 .*a\[:1\]",
         ),
         ([np.full((16, 2, 64, 64), 1 / 64)] * 2, 12, r"16 texts of 64 × 64, padded. .*\[a\[:1, :, :12, :12\] for a in"),
-        (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 is in the place of the heads"),
+        (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 is in the heads' place"),
         (
             np.random.default_rng(0).normal(size=(1, 4, 128)),
             4,
-            "the key axis does not match. .* hidden states or logits",
+            "the key axis differs. These are not attention weights",
         ),
-        (np.full((1, 4, 128), 1 / 128), 4, r"the key axis does not match. .*keys=\[…\] \(128\)"),
-        ([[0.9, 0.1]], 2, r"1 × 2 .*the query axis does not match. .* tokens \(1\) .* keys=\[…\] \(2\)"),
-        (np.full((1, 1, 4096, 514), 1 / 514), 4096, "4096 × 514 .*the key axis does not match. Longformer"),
-        (np.full((1, 2, 9, 9), 1 / 9), 12, "9 × 9 .* 12 tokens .*neither axis matches. Name the tokens"),
+        (np.full((1, 4, 128), 1 / 128), 4, r"the key axis differs. .*keys=\[…\] \(128\)"),
+        ([[0.9, 0.1]], 2, r"1 × 2 .*the query axis differs. .* tokens \(1\) .* keys=\[…\] \(2\)"),
+        (np.full((1, 1, 4096, 514), 1 / 514), 4096, "4096 × 514 .*the key axis differs. Longformer"),
+        (np.full((1, 2, 9, 9), 1 / 9), 12, "9 × 9 .* 12 tokens .*neither axis matches. Name the model's tokens"),
     ],
 )
 def test_axes_that_do_not_fit_are_named(given: Any, names: int, said: str) -> None:

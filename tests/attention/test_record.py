@@ -127,7 +127,7 @@ def test_a_causal_map_is_exactly_zero_above_the_diagonal() -> None:
 def test_known_maps_have_no_scores() -> None:
     rec = MapRecord(np.full((3, 5, 7), 1 / 7, np.float32))
     assert rec.weights(2, slice(1, 3), slice(0, 2)).shape == (2, 2)
-    with pytest.raises(Unavailable, match="finished attention"):
+    with pytest.raises(Unavailable, match="attention maps only"):
         rec.scores(0)
 
 

@@ -39,7 +39,7 @@ def test_without_the_word_they_are_refused_and_the_sentence_names_it() -> None:
 
 
 def test_they_are_from_minus_one_to_one() -> None:
-    with pytest.raises(InvalidAttention, match=r"as 3; .*Divide"):
+    with pytest.raises(InvalidAttention, match=r"±3; .*Divide"):
         trace(3 * numbers() / np.abs(numbers()[0]).max(), row(TOKENS), signed=True)
     with pytest.raises(InvalidAttention, match="has NaN"):
         trace(np.nan * numbers(), row(TOKENS), signed=True)
@@ -48,7 +48,7 @@ def test_they_are_from_minus_one_to_one() -> None:
 def test_a_file_keeps_their_signs_and_that_they_have_some() -> None:
     opened = parse(dump(signed()))
     assert opened.is_signed()
-    assert opened.model.architecture == "A set of maps whose numbers have signs"
+    assert opened.model.architecture == "Maps with signed numbers"
     np.testing.assert_array_equal(opened.weights(1, 2), numbers()[1, 2])
     assert not parse(dump(trace(maps(), row(5)))).is_signed()
 
@@ -69,7 +69,7 @@ def test_weights_shown_as_numbers_with_signs_are_other_maps() -> None:
     ],
 )
 def test_what_reads_rows_as_shares_says_that_it_needs_attention_weights(ask: Any) -> None:
-    with pytest.raises(Unavailable, match="are shares"):
+    with pytest.raises(Unavailable, match="sum to one"):
         ask(signed())
 
 

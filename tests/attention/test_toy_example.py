@@ -226,7 +226,7 @@ def test_what_cannot_be_read_is_said_and_changes_nothing() -> None:
     small = example_of("lookup")
     changed, problems = apply_table_edits(small, {"w_q": {0: {"2": "5000000"}, 1: {"1": "2"}}})
     assert problems == [
-        "W_Q, row 1, column 2: “5000000” is out of range; type a number from -1,000,000 to 1,000,000.",
+        "W_Q, row 1, column 2: “5000000” is out of range, from -1,000,000 to 1,000,000.",
     ]
     assert changed.w_q.tolist() == [[0, 20, 0], [2, 0, 20], [20, 0, 0]]
 
@@ -241,7 +241,7 @@ def test_options_that_do_not_fit_the_example_are_settled() -> None:
     small = example_of("lookup")  # The preset has three tokens of width three.
     settled, said = fit_options(ByHandOptions(heads=2, shown=1, row=3, column=0), small)
     assert (settled.heads, settled.shown, settled.row, settled.column) == (1, 0, None, None)
-    assert said == ["2 heads cannot share 3 columns equally; one head is shown."]
+    assert said == ["2 heads cannot share 3 columns equally; one is shown."]
     fits = ByHandOptions(preset="lookup", heads=3, shown=2, row=2, column=0)
     assert fit_options(fits, small) == (fits, [])
     assert fit_options(ByHandOptions(heads=0), small)[0].heads == 1
@@ -267,7 +267,7 @@ def test_the_pair_is_the_chosen_one_or_the_largest_weight() -> None:
 def test_the_largest_weight_is_said_as_it_is() -> None:
     small, worked = of("tutorial")
     assert describe_largest(small.tokens, worked, 0, False) == (
-        "“je” gives “ai” 0.29 of its attention, the largest weight (uniform over 4: 0.25)."
+        "“je” gives “ai” 0.29 of its attention, its largest weight (uniform over 4: 0.25)."
     )
 
 
@@ -287,7 +287,7 @@ def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones() -> None:
     said = printed_against(preset_of("tutorial")["printed"], small.tokens, worked)
     assert "“french” 0.10 0.20 0.30 0.40 and “je” 0.20 0.10 0.40 0.30" in said
     assert "“french” 0.25 0.25 0.24 0.26 and “je” 0.26 0.23 0.29 0.21, up to 0.15 apart." in said
-    assert "A softmax keeps the order of the scores" in said
+    assert "A softmax keeps the order of scores" in said
 
 
 def test_weights_in_the_order_of_the_scores_are_not_called_impossible() -> None:

@@ -139,7 +139,7 @@ def test_the_trace_answers_like_its_parts() -> None:
     assert not trace.has_qkv("cross")
     with pytest.raises(ValueError, match='part "other"'):
         trace.weights(0, 0, part="other")
-    with pytest.raises(ValueError, match="not available"):
+    with pytest.raises(ValueError, match="attention maps only"):
         trace.query(1, 0, part="cross")
     with pytest.raises(IndexError, match="layers 0 to 1 and heads 0 to 2"):
         trace.weights(2, 0)

@@ -90,7 +90,7 @@ def test_the_sentence_is_what_the_model_gives_a_click_on_a_map_chooses_that_cros
 def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(opened: Page, tiny: Path) -> None:
     click(opened.get_by_text("Own sentences").first)
     upload(opened, "bad.tsv", b"The cat\tLe chat\t0-0\nThe <b>dog</b>\tLe chien\t0~0\n")
-    expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; links read like 0-1")).to_be_visible()
+    expect(opened.get_by_role("alert").get_by_text("Line 2 has a link “0~0”; expected 0-1")).to_be_visible()
     rest(opened)
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))

@@ -77,7 +77,7 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
         student = context.new_page()
         student.goto(f"{below.url}/classroom?class={code}")
         student.get_by_role("button", name="Join").click()
-        expect(page.get_by_text("1 student is here.")).to_be_visible()
+        expect(page.get_by_text("Students: 1.")).to_be_visible()
         page.get_by_text("Share my view").click()
         go_to(page, "explore")
         painted(student)  # The student's page follows the teacher's without a click.

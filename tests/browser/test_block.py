@@ -44,14 +44,14 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text_
     expect(page).to_have_url(re.compile("piece=encoder.3"))
     rest(page)
     page.go_back()
-    expect(explained(page)).to_contain_text("Each query is compared with all keys")
+    expect(explained(page)).to_contain_text("Queries are compared with keys")
 
     click(page.get_by_text("Encoder or decoder"))
     expect(page.get_by_text("(this model)")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds"))
     expect(page.locator(".drawing svg")).to_have_count(4)
     click(page.get_by_text("Activation function"))
-    expect(page.get_by_text("This model computes GELU (configuration: gelu)")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("This model uses GELU (configuration: gelu)")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
     expect(page.locator(".drawing svg")).to_have_count(4)
 
@@ -66,7 +66,7 @@ def test_a_link_restores_a_part_and_a_key_explains_another(page: Page, app_url: 
     rest(page)
     part(page, "Pooler").focus()
     page.keyboard.press("Enter")
-    expect(explained(page)).to_contain_text("One more matrix for tasks")
+    expect(explained(page)).to_contain_text("A matrix for tasks")
     expect(page).to_have_url(re.compile("piece=encoder.pooler"))
     rest(page)
     expect(part(page, "Pooler")).to_be_focused()
@@ -96,7 +96,7 @@ def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
         assert ("#dbeaf6" if theme == "light" else "#14324a") in colours
         assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
-    expect(page.get_by_text("The parts sum to 22,713,216, as the library counts.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("All parts sum to 22,713,216.")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
@@ -110,7 +110,7 @@ def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_i
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
-    expect(page.get_by_text("as the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("equal the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile(r": [4-9] of 11"))).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Stop").click()
@@ -127,7 +127,7 @@ def test_an_encoder_and_its_decoder_are_drawn(page: Page, served: Served, proble
     open_page(page, served.url, "/block", model=save(served.place("block") / "t5", "t5"), target="A cat.")
     expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible()
     part(page, "Cross-attention").click()
-    expect(explained(page)).to_contain_text("Queries come from the decoder")
+    expect(explained(page)).to_contain_text("Queries: the decoder")
     expect(page.get_by_text("T5ForConditionalGeneration: encoder of 3 layers")).to_be_visible()
     part(page, "RMSNorm").first.click()
-    expect(explained(page)).to_contain_text("Despite its name T5LayerNorm")
+    expect(explained(page)).to_contain_text("Despite the name T5LayerNorm")

@@ -55,7 +55,7 @@ def test_the_tutorial_s_example_is_shown_saved_worked_out_and_changed_and_anothe
     opened: Page, tmp_path: Path
 ) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
-    expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
+    expect(opened.get_by_text("A softmax keeps the order of scores")).to_be_visible()
     for name in ("Printed", "True, d_k = 4", "True, d_k = 1", "X", "Q = X·W_Q", "Q·Kᵀ / √4", "e^s", "A = softmax"):
         expect(sheet(opened, name)).to_be_visible()
     for name in ("A·V·W_O", "X + O", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
@@ -116,7 +116,7 @@ def a_file_comes_in(opened: Page, folder: Path) -> None:
     bad = folder / "bad.csv"
     bad.write_text("![](http://example.org/x.png),1\n")
     upload.set_input_files(bad)
-    expect(opened.get_by_role("alert").filter(has_text="Line 1 is of a matrix called '![](http")).to_be_visible()
+    expect(opened.get_by_role("alert").filter(has_text="Line 1 has the matrix '![](http")).to_be_visible()
     expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
 
 

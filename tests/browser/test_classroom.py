@@ -32,7 +32,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     student.get_by_role("textbox", name="Name (optional)").fill("Anna")
     student.get_by_role("button", name="Join").click()
     expect(student.get_by_text("name: Anna")).to_be_visible()
-    expect(page.get_by_text("1 student is here.")).to_be_visible()
+    expect(page.get_by_text("Students: 1.")).to_be_visible()
 
     page.get_by_text("Share my view").click()
     go_to(page, "explore")
@@ -40,7 +40,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
 
     # The number of students is shown on every page of the teacher.
-    expect(page.get_by_text("1 student is here.")).to_be_visible()
+    expect(page.get_by_text("Students: 1.")).to_be_visible()
     go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
     page.get_by_role("textbox", name="Correct answer").fill("animal")
@@ -66,7 +66,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     tab.close()
     page.get_by_role("button", name="Show answers").click()
     page.get_by_role("button", name="Confirm").click()
-    expect(student.get_by_text("1 of them says so. Yours: Animal.")).to_be_visible()
+    expect(student.get_by_text("Correct: 1. Yours: Animal.")).to_be_visible()
 
     page.get_by_role("button", name="Close the room").click()
     page.get_by_role("button", name="Confirm").click()
@@ -119,7 +119,7 @@ def test_the_form_stays_if_an_update_is_due_during_a_run(
 
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("button", name="Join").click()
-    expect(page.get_by_text("1 student is here.")).to_be_visible()  # An update after the run.
+    expect(page.get_by_text("Students: 1.")).to_be_visible()  # An update after the run.
     assert fragments.dropped
     for field in fields:
         expect(field).to_be_visible()

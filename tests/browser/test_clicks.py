@@ -32,7 +32,7 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
     rest(page)
     sizes.clear()
     for layer, head in ((3, 2), (3, 3)):
-        page.get_by_role("application", name=re.compile("Grid of all heads")).press("ArrowRight")
+        page.get_by_role("application", name=re.compile("All heads")).press("ArrowRight")
         page.keyboard.press("Enter")
         painted(page, layer=layer, head=head)
         expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
@@ -45,7 +45,7 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
     page.go_forward()
     painted(page, layer=3, head=2)
     rest(page)
-    page.get_by_role("application", name=re.compile("Grid of all heads")).press("ArrowRight")
+    page.get_by_role("application", name=re.compile("All heads")).press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("layer=3&head=3"))
     rest(page)

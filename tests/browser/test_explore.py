@@ -47,7 +47,7 @@ def percent(weight: float) -> str:
 def ranked(links: FloatArray, layer: int, head: int) -> str:
     """Return the pattern of the words after a link's weight, for the weights of all heads (layer, head)."""
     rank = 1 + int((links > links[layer, head]).sum())
-    return f"(rank {rank} of{'|the most of all' if rank == 1 else ''}) {links.size} heads"
+    return f"(rank {rank} of{'|the highest of all' if rank == 1 else ''}) {links.size} heads"
 
 
 def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_about_another_word(
@@ -63,7 +63,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
     assert (shown["layer"], shown["head"], shown["focus"]) == (str(layer), str(head), str(it))
     expect(sentence(page)).to_contain_text(
         f"In head {layer}-{head}, “it” gives {percent(links.max())} of its attention to “animal”, "
-        f"the most of all {links.size} heads."
+        f"the highest of all {links.size} heads."
     )
     assert shown["base"].endswith(trace.id)
     street = trace.tokens.index("street")
@@ -119,7 +119,7 @@ def test_a_cut_text_says_so(page: Page, app_url: str) -> None:
 def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
-    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid = page.get_by_role("application", name=re.compile("All heads"))
     grid.focus()
     # A single script presses both arrows, because a pause between them would make two history entries.
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
@@ -158,7 +158,9 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     page.reload()  # After a reload only the address holds the view.
     painted(page, layer=3, head=1, focus=it)
     expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("is to look at it"))
+    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute(
+        "title", re.compile("word that attends")
+    )
     ask(page, "animal")
     painted(page, focus=animal)
     expect(sentence(page)).to_contain_text(f"“it” gives {percent(trace.weights(3, 1)[it, animal])} of its attention")
@@ -290,7 +292,7 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
     open_saved_trace(page, wrong)
-    expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
+    expect(page.get_by_role("alert")).to_contain_text("is not a complete trace")
     rest(page)
     open_saved_trace(page, saved)
     expect(page).to_have_url(re.compile("opened=file-"))
@@ -362,7 +364,7 @@ def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_pl
     page.goto(app_url)
     shown = painted(page)
     expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']}, “it” gives")
-    expect(sentence(page)).to_contain_text("“animal”, the most of all 72 heads.")
+    expect(sentence(page)).to_contain_text("“animal”, the highest of all 72 heads.")
     first = sentence(page).inner_text()
     page.get_by_role("radio", name="wide", exact=True).click()
     expect(sentence(page)).not_to_have_text(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE, rest
@@ -26,7 +26,7 @@ def test_a_head_that_is_clicked_in_the_accessible_view_is_the_answer(
     painted(page, layer=0, head=0)
     rest(page)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid = page.get_by_role("application", name=re.compile("All heads"))
     grid.focus()
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
@@ -58,6 +58,35 @@ def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: 
     expect(page).to_have_url(re.compile("step=1"))
     page.go_back()
     expect(page.get_by_role("heading", name="Who bites whom?")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="attention", step=9)
+    stands(page)
+    rest(page)
+    field = page.locator(".st-key-lesson_attention_9_text textarea")
+    for draft, leave in (("By key", "Alt+PageDown"), ("By button", "")):
+        field.fill("")
+        field.press_sequentially(draft)
+        if leave:
+            page.keyboard.press(leave)
+        else:
+            page.locator(".st-key-lesson_next button").click()
+        expect(page.locator(".st-key-lesson_attention_10_choice")).to_be_visible(timeout=PATIENCE)
+        rest(page)
+        page.locator(".st-key-lesson_back button").click()
+        expect(field).to_have_value(draft, timeout=PATIENCE)
+        rest(page)
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_a_touch_screen_shows_no_shortcuts(browser: Browser, app_url: str, touch: bool) -> None:
+    with browser.new_context(has_touch=touch, is_mobile=touch, viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        open_page(page, app_url, "/lessons", lesson="attention", step=1)
+        expect(page.locator(".st-key-lesson_next kbd")).to_be_visible(visible=not touch, timeout=2 * PATIENCE)
+        expect(page.locator(".st-key-lesson_next button")).to_be_visible(timeout=PATIENCE)
 
 
 def test_back_returns_from_each_step_by_one_press(page: Page, app_url: str, problems: Problems) -> None:

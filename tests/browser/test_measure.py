@@ -48,7 +48,7 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     assert f"of {row.n:,} held-out links" in text
     assert f"“{row.baseline_name}” finds {row.baseline:.1f} %" in text
     assert re.search("p = .*Holm.* 7", text)
-    assert "The best head with random weights finds" in text
+    assert "Best head with random weights:" in text
     above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
     text = said(page, "^det, all")
     assert f"{above} of 72 heads" in text
@@ -83,7 +83,7 @@ def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(
     open_page(page, app_url, "/measure", data="file", format="csv", control=0, least=1)
     said(page, "CSV, TSV, JSON Lines or Parquet")
     upload(page, "own.csv", TABLE.replace(b"it,cat,animal", b"it,dog,animal"))
-    expect(page.locator(".headlight-refusal")).to_contain_text('Line 2: the target "dog" does not stand in its text.')
+    expect(page.locator(".headlight-refusal")).to_contain_text('Line 2: the target "dog" is not in its text.')
     upload(page, "own.csv", TABLE)
     said(page, "^link: head")
 
@@ -93,7 +93,7 @@ def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_ask
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", control=0, least=1)
-    said(page, "treebank in CoNLL-U")
+    said(page, "CoNLL-U")
     name = b"<img src=x onerror=alert(1)>![](http://example.org/a.png)"
     upload(page, "own.conllu", tree(["the cat saw it", "a dog saw it"]).replace(b"odd", name))
     said(page, "^all: head")
@@ -120,7 +120,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)
     hits = int(counts.hits_by_head[0, 2, 8])
     text = said(page, "^Head 2-8, det")
-    assert f"a hit on {hits} of {counts.n} links in 56 sentences, a miss on {counts.n - hits}." in text
+    assert f"{hits} hits, {counts.n - hits} misses in {counts.n} links of 56 sentences." in text
     rest(page)
     page.locator(".js-plotly-plot").nth(1).locator(".scatterlayer .point").nth(12 * 3 + 1).click(force=True)
     said(page, "^Head 3-1, det")

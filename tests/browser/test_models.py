@@ -95,7 +95,7 @@ def test_what_has_no_queries_and_keys_says_so(page: Page, own_app: App, folder: 
     problems.allow(DEEP_LINK)
     open_page(page, own_app.url, model=str(folder / "deberta"), text=TEXT)
     painted(page)
-    expect(page.get_by_text("queries, keys and values are not available")).to_be_visible()
+    expect(page.get_by_text("queries, keys and values")).to_be_visible()
     open_page(page, own_app.url, "/bertviz", model=str(folder / "deberta"), text=TEXT, bertviz="neuron")
     expect(page.get_by_text("the neuron view needs queries and keys")).to_be_visible()
 
@@ -104,7 +104,7 @@ def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page: Page, own_a
     hub.pause = 0.5  # With half a second between blocks, the page has a minute to show the stop button.
     open_page(page, own_app.url, model=HUB_MODEL, text=TEXT)
     expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()
-    expect(page.get_by_text(re.compile(r"8 MB on disk and about \d"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"8 MB on disk, about \d"))).to_be_visible()
     expect(text_box(page)).to_have_value(TEXT)
     page.get_by_role("button", name=re.compile("Download")).click()
     # The download has received some bytes.

@@ -28,7 +28,7 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     problems.allow(DEEP_LINK)
     words = ("people", "street")
     open_page(page, app_url, "/ablation", view="patching", text=TIRED, first=words[0], second=words[1])
-    way = said(page, "word vectors")
+    way = said(page, "Word vectors")
     backend, hidden = LocalBackend(), ((0, 4, 10),)
     here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
     take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.
@@ -47,11 +47,11 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     assert len(table) - names - 1 == 7 * 16 + 6 * 12
 
     click_cell(page, (3, 13), (7, 16))
-    one = said(page, "as it enters layer 3")
-    assert f"“tired → wide” as it enters layer 3 has an effect of {share:.2f}" in one
+    one = said(page, "entering layer 3")
+    assert f"“tired → wide” entering layer 3 has an effect of {share:.2f}" in one
     expect(page).to_have_url(re.compile("lent=s3-13"))
     page.reload()
-    said(page, "as it enters layer 3")
+    said(page, "entering layer 3")
     accessible_and_fits(page)
 
 

@@ -94,7 +94,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
         alone.goto(saved.as_uri())
         view = drawn(alone, "3|2|0|out|head")
         expect(view.locator(".said")).to_contain_text("Head 3-2: [CLS]")
-        alone.get_by_role("application", name=re.compile("Enter keeps a patch")).press("End")
+        alone.get_by_role("application", name=re.compile("Enter keeps")).press("End")
         expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
         assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     finally:
@@ -120,7 +120,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
 def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, "/pictures", token=1, **HEAD)
     drawn(page, "3|2|1|out|head")
-    stage = page.get_by_role("application", name=re.compile("Enter keeps a patch"))
+    stage = page.get_by_role("application", name=re.compile("Enter keeps"))
     grid = trace.source.grid
     assert grid
     stage.focus()

@@ -106,7 +106,7 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
     for settings in ("base 10,000, d_k = 32", "h = 12", "32 buckets"):
         expect(note(page, "has no such numbers", "the paper's", settings)).to_be_visible()
     turn(page, SHOWS["shift"])
-    expect(note(page, "One matrix moves every position by 5")).to_contain_text("over 27 positions")
+    expect(note(page, "One matrix shifts positions by 5")).to_contain_text("over 27 positions")
     turn(page, SHOWS["test"])
     expect(page.locator(".matrices canvas").first).to_be_visible()
     expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()

@@ -57,7 +57,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     roles = [names(found, layer, head) for layer, head in np.ndindex(6, 12)]
     some = sum(entry[:1] not in ([], ["broad"]) for entry in roles)
     text = said(page, r"\(texts: 1\):")
-    assert f"{some} of 72 heads give at least 50 % of their attention to one kind of place" in text
+    assert f"{some} of 72 heads give at least 50 % of their attention to one place" in text
     before = found.strength("previous")
     layer, head = divmod(int(before.argmax()), 12)
     assert f"token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
@@ -70,9 +70,9 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # Row 2 is head 0-2.
     assert float(lines[2]["token before"]) > 0.99
-    text = said(page, "^Head 0-2, token before: 1 hits and 0 misses")
+    text = said(page, "^Head 0-2, token before: 1 hits, 0 misses")
     share = observe(trace).strength("previous")[0, 2]
-    assert f"over all texts it is {share:.2f}." in text
+    assert f"over all texts {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
 
     page.get_by_role("radio", name="100 sentences").click()
@@ -80,7 +80,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
     said(page, r"\(texts: 100\):")
-    said(page, "^Head 0-2, token before: 100 hits and 0 misses")
+    said(page, "^Head 0-2, token before: 100 hits, 0 misses")
     page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)
@@ -106,7 +106,7 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     text = said(page, "^Head 3-1, coref, from ")
     direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
     hits = int(counts.hits_by_head[direction, 3, 1])
-    assert f"a hit on {hits} of 40 links in 40 sentences, a miss on {40 - hits}." in text
+    assert f"{hits} hits, {40 - hits} misses in 40 links of 40 sentences." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
 
     rest(page)

@@ -84,11 +84,11 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     row = trace.weights(3, 1)[STREET]
     words = [at for at in range(1, len(row) - 1) if at != STREET]
     best = max(words, key=lambda at: row[at])
-    expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
+    expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.0%}")
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
     click(strip(page, "Key").get_by_role("button", name="tired"))
     tired = trace.tokens.index("tired")
-    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
+    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.0%}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 
@@ -162,7 +162,7 @@ def test_without_the_root_the_spread_shrinks(page: Page, app_url: str, trace: Tr
     record = trace.records()[3]
     assert isinstance(record, Record)
     before, after = (kind.weights(1)[IT] for kind in (record, change_softmax_rules(record, scale=1.0)))
-    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits to {bits(after):.2f}")
+    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits → {bits(after):.2f}")
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
 
@@ -184,13 +184,13 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, 
     open_page(page, app_url, PATH, show="heads")
     maps = np.stack([trace.weights(3, head)[IT] for head in range(12)])
     at = maps[:, ANIMAL]
-    expect(note(page, "in the 12 heads")).to_contain_text(f"{at.min():.2f} to {at.max():.2f}")
+    expect(note(page, "in the 12 heads")).to_contain_text(f"{at.min():.0%} to {at.max():.0%}")
     grid = page.get_by_role("application", name=re.compile("Weights of every head, 12 by 16"))
     grid.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         grid.press(key)
     expect(page).to_have_url(re.compile("head=2&focus=10&to=1"))
-    expect(note(page, "Head 3-2")).to_contain_text(f"“the” {maps[2, 1]:.2f}")
+    expect(note(page, "Head 3-2")).to_contain_text(f"“the” {maps[2, 1]:.0%}")
     expect(page.get_by_text("591,360")).to_be_visible()
 
 
@@ -227,10 +227,10 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
     open_page(page, app_url, PATH, show="rules", scaling="own", **asked)
     box = page.get_by_role("checkbox", name="With its mask")
     expect(box).to_be_checked()
-    expect(note(page, "from 0.00 bits to 0.00")).to_be_visible()
+    expect(note(page, ": 0.00 bits → 0.00")).to_be_visible()
     expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
     click(page.get_by_text("With its mask"))
-    expect(note(page, "from 0.00 bits to")).to_be_visible()
+    expect(note(page, ": 0.00 bits →")).to_be_visible()
     expect(page).to_have_url(re.compile("masked=0"))
 
 
@@ -252,6 +252,6 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app
 
 def test_maps_only_show_what_there_is(page: Page, app_url: str, folder: Path) -> None:
     open_page(page, app_url, PATH, model=str(folder / "deberta"), text="a cat played")
-    expect(note(page, "queries, keys and values are not available")).to_be_visible()
+    expect(note(page, "queries, keys and values")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
     expect(page.get_by_role("button", name="Next")).to_have_count(0)

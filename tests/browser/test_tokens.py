@@ -70,7 +70,7 @@ def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters_and_lea
     assert "running" in texts(row(page, "3. Cut into pieces"))
     # The unknown token for 👍 is shown in two rows.
     expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)
-    expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
+    expect(page.get_by_text("Not in its vocabulary, hence [UNK]: “👍”.")).to_be_visible()
     settled(page)
     row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
     expect(row(page, "2. Split").and_(page.locator(".lit"))).to_have_text(["embeddings"])
@@ -112,7 +112,7 @@ def test_two_tokenizers_side_by_side_of_which_one_reads_two_texts(page: Page, tw
     open_page(page, url, "/tokens", text="Café cat", pair="Was", beside=beside)
     assert texts(row(page, "2. Split", way=1)) == ["Café", "␣cat"]
     assert texts(row(page, "2. Split", way=0)) == ["cafe", "cat", "was"]
-    expect(page.get_by_text("tiny-gpt2 reads one text, not a pair")).to_be_visible()
+    expect(page.get_by_text("tiny-gpt2 reads one text")).to_be_visible()
     shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
     assert [part[2] for part in shown] == ["0"] * 4 + ["1"] * 2
     expect(page.locator(".characters")).to_have_count(2)

@@ -146,7 +146,7 @@ def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page:
     click(page.get_by_text("Edits"))
     page.get_by_role("textbox", name=CODES).fill("ux0-1, nonsense")
     page.get_by_role("textbox", name=CODES).press("Enter")
-    says(page, "valid edit")
+    says(page, "an edit")
     plain, even = translator.forced(tokens, (), (Uniform(0, 1, "cross"),)).logs.sum(axis=1)
     assert f"from {likelihood(plain)} to {likelihood(even)}" in says(page, "Other edits: 1")
 
@@ -158,13 +158,13 @@ def test_hostile_links_are_shown_as_text_and_what_is_typed_stays_when_it_is_not_
     edits = "<img src=x onerror=alert(1)>"
     target = f"{edits} ![x](http://x.example/)"
     opened(page, translator, text=text, target=target, edits=edits)
-    for show, said in (("words", "cross head"), ("without", "valid edit")):
+    for show, said in (("words", "cross head"), ("without", "an edit")):
         turn(page, SHOWS[show])
         says(page, said)
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
         expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(text)
     turn(page, WAYS["greedy"])
-    says(page, "typed above")
+    says(page, "above is unused")
     expect(page.get_by_role("textbox", name="Translation (optional)")).to_have_value(target)
 
 

@@ -123,7 +123,7 @@ def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBa
     ends = [along_levels(bank[a], bank[b])[-1] for a, b in ((0, 1), (0, 2), (1, 2))]
     words = np.concatenate([states.levels[:, 1:-1] for states in read], axis=1)
     names = [piece for states in read for piece in states.row.pieces[1:-1]]
-    said = note(page, "the cosine of “bank”")
+    said = note(page, "cosine of “bank”")
     assert numbers(said)[:4] == pytest.approx([*ends, different_words(words, names)[-1]], abs=0.006)
     charts(page, 1)
     page.get_by_role("textbox", name="Sentence 1").fill("Nothing in common whatsoever!")

@@ -90,7 +90,7 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
         (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer 3 --head 1, or --head 3-1."),
         (["cat.svg", "--layer", "9", "--head", "0"], "There is no layer 9: this model's are 0 to 1."),
         (["cat.svg", "--head", "-1", "--layer", "0"], "There is no head -1: this model's are 0 to 2."),
-        (["cat.svg", "--focus", "dog"], "focus='dog' is no token of this text, which has "),
+        (["cat.svg", "--focus", "dog"], "focus='dog' is not a token here: "),
         (["cat.svg", "--format", "gif"], "Argument --format: invalid choice: 'gif'"),
         (["cat.svg", "more"], "Unrecognized arguments: more. See headlight"),
         ([], "The following arguments are required: FILE. See headlight export -h."),
@@ -297,9 +297,9 @@ def test_a_long_text_is_refused_or_truncated(model: str, folder: Path, capsys: p
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
-        ("config.json", "{}", "states no model_type"),
-        ("config.json", '{"model_type": "bert", "num_attention_heads": 7}', "do not fit together"),
-        ("config.json", '{"model_type": "bert", "hidden_size": "wide"}', "is broken"),
+        ("config.json", "{}", "has no model_type"),
+        ("config.json", '{"model_type": "bert", "num_attention_heads": 7}', "do not fit its configuration"),
+        ("config.json", '{"model_type": "bert", "hidden_size": "wide"}', "is damaged"),
         ("tokenizer.json", "hello", "The tokenizer of bert cannot be opened"),
         ("tokenizer_config.json", "[]", "The tokenizer of bert cannot be opened"),
     ],
@@ -326,7 +326,7 @@ def test_a_target_text_needs_a_model_that_writes(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", TEXT, str(tmp_path / "cat.csv"), "--model", model, "--target-text", "Le chat."]) == 2
-    assert "writes no second text" in capsys.readouterr().err
+    assert "does not write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -38,10 +38,10 @@ def embedded(content: str) -> Any:
 @pytest.mark.parametrize(
     ("count", "said", "maps"),
     [
-        (4, "This file holds the maps of all 6 heads; weights to three digits.", 6),
-        (250, "This file holds the maps of all 6 heads; weights to within 0.004.", 6),
-        (400, "This file holds the maps of 3 of the 6 heads, those nearest to the chosen one", 3),
-        (800, "This file holds small maps of the 6 heads only, as the text is long.", 0),
+        (4, "Maps of all 6 heads; weights to three digits.", 6),
+        (250, "Maps of all 6 heads; weights to within 0.004.", 6),
+        (400, "Maps of the 3 nearest of 6 heads,", 3),
+        (800, "Small maps of 6 heads, as the text is long.", 0),
     ],
 )
 def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> None:
@@ -50,7 +50,7 @@ def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> 
     assert len(cell.encode()) <= notebook.LARGEST
     content = inside(cell)
     assert said in content
-    assert embedded(content)["absent"].endswith("A file has room for more: .save(path) writes one.")
+    assert embedded(content)["absent"].endswith("A file has more room: .save(path).")
     held = embedded(content)["maps"]
     assert len(held) == maps
     if maps:
@@ -59,10 +59,10 @@ def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> 
 
 def test_a_text_too_long_for_any_page_is_told() -> None:
     made = shown([f"w{at}" for at in range(30)])
-    assert "too long for a page" not in made._repr_html_()
+    assert "too long for a notebook" not in made._repr_html_()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notebook, "LARGEST", 100_000)
-        assert made._repr_html_().startswith("<p>Headlight: a text of 30 tokens is too long")
+        assert made._repr_html_().startswith("<p>Headlight: 30 tokens are too long")
 
 
 def test_many_heads_have_smaller_small_maps_sooner_than_no_map_of_the_chosen_head() -> None:
@@ -150,12 +150,12 @@ def test_a_page_without_scripts_has_a_picture_and_the_reason(tmp_path: Path) -> 
     made = shown(["The", "<b>cat</b>", "sat"])
     content = made.save(tmp_path / "page.html").read_text(encoding="utf-8")
     before = content[: content.index("<script")]
-    assert "Scripts do not run here" in before
+    assert "one head is shown" in before
     assert "<svg" in before
     assert "&lt;b&gt;cat&lt;/b&gt;</text>" in before
     long = shown([f"w{at}" for at in range(200)])
     assert "<svg" not in inside(long._repr_html_()).split("<script")[0]
-    assert "draws with JavaScript" in inside(long._repr_html_())
+    assert "needs JavaScript" in inside(long._repr_html_())
     assert "<svg" in long.html.split("<script")[0]
 
 

@@ -82,9 +82,9 @@ def test_which_are_special_may_be_said() -> None:
 @loop_over(
     ("given", "said"),
     [
-        ({"tokens": "a cat"}, "str came as tokens; give a list"),
-        ({"tokens": None}, "NoneType came as tokens"),
-        ({"tokens": []}, "a name each"),
+        ({"tokens": "a cat"}, "tokens is a str; give a list"),
+        ({"tokens": None}, "tokens is a NoneType"),
+        ({"tokens": []}, "a name per token"),
         ({"tokens": [101, 7]}, "convert_ids_to_tokens"),
         ({"tokens": ["a", "b"], "second": 2}, "second=2: .* 1 to 1"),
         ({"tokens": ["a", "b"], "special": [True]}, "1 entries for 2 tokens"),

@@ -63,7 +63,7 @@ def test_a_message_is_answered_as_the_route_answers(
 
 def test_what_is_not_there_is_refused_in_a_sentence(widget: Widget, sent: Any) -> None:
     ask(widget, "rows", {"query": 99})
-    assert sent == [({"id": "a.1", "refused": "“query” is '99'; it should be a whole number from 0 to 5."}, [])]
+    assert sent == [({"id": "a.1", "refused": "“query” is '99'; expected a whole number from 0 to 5."}, [])]
 
 
 def test_the_browser_gets_the_script_and_what_it_draws(widget: Widget) -> None:
@@ -98,14 +98,14 @@ def test_what_is_set_in_python_completes_what_is_chosen(widget: Widget) -> None:
 @loop_over(
     ("wrong", "said"),
     [
-        ({"layer": 9}, "“layer” is '9'; it should be a whole number from 0 to 1."),
+        ({"layer": 9}, "“layer” is '9'; expected a whole number from 0 to 1."),
         ({"head": None}, "“head” is 'None'"),
         ({"focus": -1}, "“focus” is '-1'"),
         ({"pinned": [[0, 9]]}, "“head” is '9'"),
-        ({"pinned": 3}, "pinned=3 is no part of a selection; there is layer, head"),
-        ({"pinned": [3]}, "pinned=[3] is no part"),
-        ({"tab": "map"}, "tab='map' is no part of a selection; there is matrix, lines."),
-        ({"word": 1}, "word=1 is no part of a selection; there is layer, head, focus"),
+        ({"pinned": 3}, "pinned=3 is not part of a selection; use layer, head"),
+        ({"pinned": [3]}, "pinned=[3] is not part"),
+        ({"tab": "map"}, "tab='map' is not part of a selection; use matrix, lines."),
+        ({"word": 1}, "word=1 is not part of a selection; use layer, head, focus"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(widget: Widget, wrong: dict[str, Any], said: str) -> None:

@@ -38,43 +38,41 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: check_text("a\x00", gettext_lazy("second text")),
-            "The second text holds the control character U+0000 at position 2, which no model can read. Remove it.",
-            "第二段文本的第 2 位有控制字符 U+0000，任何模型都读不了。请删掉它。",
+            "The second text has the control character U+0000 at position 2. Remove it.",
+            "第二段文本的第 2 位有控制字符 U+0000。请删掉它。",
         ),
         (
             lambda: sources.resolve_folder("/x", []),
-            "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use"
+            "Local folders need HEADLIGHT_MODEL_FOLDERS, which the operator sets. Use"
             ' a hub id such as "google-bert/bert-base-uncased".',
-            "本地文件夹没有开放；管理者可以用 HEADLIGHT_MODEL_FOLDERS 允许一些。请用模型库的名称，例如"
+            "本地文件夹需要管理者设置 HEADLIGHT_MODEL_FOLDERS。请用模型库的名称，例如"
             ' "google-bert/bert-base-uncased"。',
         ),
         (
             lambda: read_labeled(TaskFiles(File("mine.csv", FEW))),
-            "mine.csv: All 2 rows have the label “x”; expected at least two classes. Add rows of another class, or name"
-            " the label column.",
-            "mine.csv：全部 2 行的标签都是“x”；至少需要两个类别。请添加其他类别的行，或指明标签列。",
+            "mine.csv: All 2 rows have the label “x”. Add rows of another class, or name the label column.",
+            "mine.csv：全部 2 行的标签都是“x”。请添加其他类别的行，或指明标签列。",
         ),
         (
             lambda: alignments.parse(b"a b\tc\t0-7\n"),
-            "Line 1: The link 0-7 came; there are source words 0 to 1 and target words 0 to 0.",
+            "Line 1: Got the link 0-7; source words are 0 to 1, target words 0 to 0.",
             "第 1 行：收到对应关系 0-7；而源语言的词编号为 0 到 1，目标语言的词编号为 0 到 0。",
         ),
         (
             lambda: alignments.parse(b"a\x07\tc\t0-0\n"),
-            'The "source" of line 1 holds the control character U+0007 at position 2, which no model can read.'
-            " Remove it.",
-            '第 1 行的 "source" 的第 2 位有控制字符 U+0007，任何模型都读不了。请删掉它。',
+            'The "source" of line 1 has the control character U+0007 at position 2. Remove it.',
+            '第 1 行的 "source" 的第 2 位有控制字符 U+0007。请删掉它。',
         ),
         (
             lambda: formats.parse(b"text,source,target,distractor\n", "csv"),
-            "The file has nothing to score: it has no row below its header.",
-            "文件里没有可评分的内容：表头下面没有行。",
+            "The file has nothing to score: it has only a header.",
+            "文件里没有可评分的内容：只有表头。",
         ),
         (
             lambda: unpack("q{0}"),
-            "'q{0}' is not a valid edit and is left out. Expected codes such as a3-1 (ablate head 3-1), u3-1 (average"
+            "'q{0}' is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (average"
             " it), c3-1-8-2, h3-2 or m3-2 (zero the value of token 2 in layer 3).",
-            "'q{0}' 不是有效的编辑，已忽略。应为 a3-1（消融头 3-1）、u3-1（取平均）、c3-1-8-2、h3-2 或 m3-2"
+            "'q{0}' 不是编辑。应为 a3-1（消融头 3-1）、u3-1（取平均）、c3-1-8-2、h3-2 或 m3-2"
             "（第 3 层词元 2 的值置零）这样的代码。",
         ),
     ],
@@ -95,12 +93,11 @@ def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytes
     monkeypatch.setattr(listing, "catalogue", lambda _settings: [here, *there])
     refusal = listing.refusal(MASKED, "GPT-2", Settings())
     assert refusal.message == (
-        "GPT-2 has no head that guesses masked words. On this machine DINOv2 small, with registers would do. On the "
-        "hub: b/b or c/c."
+        "GPT-2 has no masked-word head. Installed: DINOv2 small, with registers. On the hub: b/b or c/c."
     )
     with use_language("zh"):
         assert translate(refusal.message) == (
-            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 DINOv2 small（带寄存器）。模型库上的：b/b 或 c/c。"
+            "GPT-2 这个模型没有掩码词任务头。已安装：DINOv2 small（带寄存器）。模型库上的：b/b 或 c/c。"
         )
     assert translate(refusal.copy().message) == refusal.message
 
@@ -116,7 +113,7 @@ def test_what_is_counted_is_told() -> None:
     balance = Balance({"train": {"x": 9, "y": 1}, "dev": {}, "test": {}}, "classify")
     with use_language("zh"):
         assert translate(balance.sentence) == (
-            "共 2 个类别；“x”占 train 的 90%，总是猜它也就有这么高的正确比例。准确率在这里说明不了多少：请看宏平均 F1。"
+            "共 2 个类别；总是猜“x”，在 train 中能对 90%。准确率在这里说明不了多少：请看宏平均 F1。"
         )
 
 

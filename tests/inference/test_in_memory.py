@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_refused(folders: dict[str, Path]) -> None:
         ((torch.nn.Linear(2, 2), tokenizer, TEXT), "Linear came, but a model"),
         ((model, None, TEXT), "NoneType came as the tokenizer"),
         ((model, tokenizer, ["a", "b"]), "not list"),
-        ((model, tokenizer, "a", "b"), "reads one text, not a pair"),
+        ((model, tokenizer, "a", "b"), "reads one text"),
         ((model, tokenizer, "cat " * 60), "tokens; .* reads at most 48"),
     ]
     for given, said in wrong:

@@ -163,7 +163,7 @@ def test_files_of_an_earlier_version_are_read_until_they_are_replaced(tmp_path: 
 @pytest.mark.slow
 def test_what_is_said_of_it_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
     fine_tuning_changes.refuse(
-        tmp_path, gettext_lazy("The maps of {name} cannot be recorded while it is taught.", name="BERT")
+        tmp_path, gettext_lazy("The maps of {name} cannot be recorded in training.", name="BERT")
     )
     with use_language("zh"):
         assert translate(fine_tuning_changes.failure_reason(tmp_path)) == "训练 BERT 时无法记录它的注意力图。"

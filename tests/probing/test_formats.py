@@ -71,12 +71,12 @@ def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
 @loop_over(
     ("old", "new", "said"),
     [
-        ("3\tfeed\tfeed", "3 feed feed", "Line 6 has 8 columns separated by tabs; CoNLL-U has 10."),
-        ("6\tdogs", "7\tdogs", 'Line 10 numbers its word "7"; 6 was expected.'),
-        ("_\t3\taux\t", "_\t_\taux\t", "Line 4 lacks a word, the number of its head"),
-        ("_\t3\taux\t", "_\t3\t_\t", "Line 4 lacks a word, the number of its head"),
-        ("_\t3\taux\t", "_\t9\taux\t", "Line 4 names word 9 as its head; the sentence has 6 words."),
-        ("_\t3\taux\t", "_\t1\taux\t", "Line 4 names word 1 as its head"),
+        ("3\tfeed\tfeed", "3 feed feed", "Line 6 has 8 columns; CoNLL-U has 10, separated by tabs."),
+        ("6\tdogs", "7\tdogs", 'Line 10 numbers its word "7"; expected 6.'),
+        ("_\t3\taux\t", "_\t_\taux\t", "Line 4 lacks a word, its head"),
+        ("_\t3\taux\t", "_\t3\t_\t", "Line 4 lacks a word, its head"),
+        ("_\t3\taux\t", "_\t9\taux\t", "Line 4 has the head 9; the sentence has 6 words."),
+        ("_\t3\taux\t", "_\t1\taux\t", "Line 4: word 1 is its own head"),
         ("_\t3\taux\t", "_\t٣\taux\t", "Line 4 lacks a word"),
     ],
 )
@@ -97,10 +97,10 @@ def test_rows_of_gap_ask_where_exactly_one_name_is_meant() -> None:
     ("old", "new", "said"),
     [
         ("\tB-coref", "\tC", 'Line 1 lacks the column "B-coref"'),
-        ("Eve\t8\tFALSE\thttp://x\n2", "Eve\t8\tFALSE\n2", "Line 2 has 10 columns separated by tabs; line 1 has 11."),
-        ("Ann\t0\tTRUE", "Ann\t0\tYES", 'Line 2 has "YES" under A-coref; TRUE or FALSE was expected.'),
-        ("Ann\t0\tTRUE", "Ann\t1\tTRUE", 'Line 2 says that "Ann" begins at character 1 of its text; it does not.'),
-        ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2 says that"),
+        ("Eve\t8\tFALSE\thttp://x\n2", "Eve\t8\tFALSE\n2", "Line 2 has 10 columns; line 1 has 11."),
+        ("Ann\t0\tTRUE", "Ann\t0\tYES", 'Line 2 has "YES" under A-coref; expected TRUE or FALSE.'),
+        ("Ann\t0\tTRUE", "Ann\t1\tTRUE", "Line 2: “Ann” is not at character 1 of its text."),
+        ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2: “Ann"),
     ],
 )
 def test_a_line_that_is_no_gap_is_named(old: str, new: str, said: str) -> None:
@@ -128,11 +128,11 @@ def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces()
     [
         ("distractor", "other", 'Line 1 lacks the column "distractor"'),
         ("it,cup,table", "it,cup", "Line 2 has 3 columns; line 1 has 4."),
-        ("it,cup,table", "it,mug,table", 'Line 2: the target "mug" does not stand in its text.'),
+        ("it,cup,table", "it,mug,table", 'Line 2: the target "mug" is not in its text.'),
         ("it,cup,table", "it,cup,", "Line 2 has no distractor."),
-        ("it,cup,table", "it,cup,cup", "Line 2 names the same word twice"),
-        ("cat#2", "cat", 'Line 3: the distractor "cat" stands 2 times in its text. Say which is meant, as in "cat#2".'),
-        ("cat#2", "cat#3", 'Line 3: the distractor "cat#3" does not stand in its text.'),
+        ("it,cup,table", "it,cup,cup", "Line 2 repeats a word"),
+        ("cat#2", "cat", 'Line 3: the distractor "cat" occurs 2 times. Write "cat#2" for the second.'),
+        ("cat#2", "cat#3", 'Line 3: the distractor "cat#3" is not in its text.'),
         ('broke.",it', 'broke."x,it', "Line 2 is not CSV"),
     ],
 )
@@ -144,11 +144,11 @@ def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None
 @pytest.mark.parametrize(
     ("text", "format", "said"),
     [
-        ("", "conllu", "nothing to score: no word in it depends on another"),
+        ("", "conllu", "nothing to score: no word depends on another"),
         ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n", "conllu", "nothing to score"),
-        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row exactly one of A and B is TRUE"),
-        ("text,source,target,distractor\n", "csv", "nothing to score: it has no row below its header"),
-        (TREE, "xml", 'The format "xml" came; conllu, gap, csv can be read.'),
+        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row is exactly one of A and B TRUE"),
+        ("text,source,target,distractor\n", "csv", "nothing to score: it has only a header"),
+        (TREE, "xml", 'Got the format "xml"; expected'),
     ],
 )
 def test_files_without_anything_to_score_say_so(text: Any, format: str, said: str) -> None:
@@ -176,7 +176,7 @@ def heads(*numbers: int) -> str:
 
 
 def test_a_word_that_is_its_own_head_is_named() -> None:
-    with pytest.raises(UserError, match="Line 2 names word 2 as"):
+    with pytest.raises(UserError, match="Line 2: word 2 is its own head"):
         read(heads(0, 2, 1), "conllu")
 
 

@@ -40,18 +40,18 @@ def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, wor
 @loop_over(
     ("content", "said"),
     [
-        (b"", "The file is empty. Its first row names the columns: a, b."),
-        (b"a,c\n1,2\n", 'Line 1 lacks the column "b"; a, b were expected.'),
-        (b"a,b\n", "The file has no pair below its header."),
+        (b"", "The file is empty. Its first row must name the columns: a, b."),
+        (b"a,c\n1,2\n", 'Line 1 lacks the column "b"; expected a, b.'),
+        (b"a,b\n", "The file has no pairs."),
         (b"a,b\nx,\n", "Line 2 has no text in column b."),
         (b"a,b\nx,y,z\n", "Line 2 has 3 columns; line 1 has 2."),
-        (b"a,b,kind\nx,y,same\n", "The kind in line 2 is “same”; it should be change, control, or empty."),
+        (b"a,b,kind\nx,y,same\n", "Line 2 has the kind “same”; expected change, control or nothing."),
         (b"a,b\nx,y\n\xff,y\n", "Line 3 is not UTF-8 text."),
         (b"a,b\nx,y\0\n", "The file is binary"),
         (b'a,b\n"x,y\n', "Line 2 is not CSV"),
-        (b"a,b\nx," + b"y" * 2_001, "The text in column b of line 2 has 2,001 characters; at most 2,000 are read."),
-        (b"a,b\n" + b"x,y\n" * 501, "The file has more than 500 pairs, from line 502 on."),
-        (b"a,b\nx," + b"y" * text_pairs.MOST_BYTES, "The file has 1,000,006 bytes; a file of pairs has at most"),
+        (b"a,b\nx," + b"y" * 2_001, "Column b of line 2 has 2,001 characters; the limit is 2,000."),
+        (b"a,b\n" + b"x,y\n" * 501, "The file has over 500 rows, from line 502 on."),
+        (b"a,b\nx," + b"y" * text_pairs.MOST_BYTES, "The file has 1,000,006 bytes; the limit is"),
     ],
 )
 def test_what_is_wrong_is_said(content: bytes, said: str) -> None:

@@ -33,28 +33,28 @@ def zipped(name: str) -> bytes:
 
 
 KINDS = (
-    (gzip.compress(b"text", mtime=0), "a gzip archive, not text. Unpack it"),
-    (bz2.compress(b"text"), "a bzip2 archive, not text. Unpack it"),
-    (lzma.compress(b"text"), "an xz archive, not text. Unpack it"),
-    (zipped("a.csv"), "a zip archive, not text. Unpack it"),
-    (b"PK\x03\x04broken", "a zip archive"),
-    (zipped("xl/workbook.xml"), "an Excel workbook, not text. Save the sheet as CSV"),
-    (zipped("word/document.xml"), "a DOCX document"),
-    (zipped("content.xml"), "an OpenDocument file"),
-    (b"PAR1\x15\x04", "a Parquet file"),
-    (b"ARROW1\0\0", "an Arrow or Feather file"),
-    (b"SQLite format 3\0", "an SQLite database"),
-    (pickle.dumps({"text": "a"}), "a Python pickle, which is never opened here"),
-    (b"%PDF-1.7\n", "a PDF document"),
-    (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive, not text. Unpack it"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an old Office file"),
-    (b"a.csv".ljust(257, b"\0") + b"ustar\x0000", "a tar archive"),
-    (b"\n<HTML><body>", "a web page, not text"),
-    (b"\xef\xbb\xbf<!DOCTYPE html>", "a web page, not text"),
-    (b'<?xml version="1.0"?><a/>', "an XML file"),
-    (b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
-    (b"<!doctype html><title>x</title>", "a web page, not text. Download the raw file"),
-    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+    (gzip.compress(b"text", mtime=0), "gzip, not text. Unpack it"),
+    (bz2.compress(b"text"), "bzip2, not text. Unpack it"),
+    (lzma.compress(b"text"), "xz, not text. Unpack it"),
+    (zipped("a.csv"), "zip, not text. Unpack it"),
+    (b"PK\x03\x04broken", "zip, not"),
+    (zipped("xl/workbook.xml"), "XLSX.*, not text. Save the sheet"),
+    (zipped("word/document.xml"), "DOCX"),
+    (zipped("content.xml"), "OpenDocument"),
+    (b"PAR1\x15\x04", "Parquet"),
+    (b"ARROW1\0\0", "Arrow"),
+    (b"SQLite format 3\0", "SQLite"),
+    (pickle.dumps({"text": "a"}), "pickle"),
+    (b"%PDF-1.7\n", "PDF"),
+    (b"7z\xbc\xaf\x27\x1c\0\4", "7z, not text. Unpack it"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "Office"),
+    (b"a.csv".ljust(257, b"\0") + b"ustar\x0000", "tar, not"),
+    (b"\n<HTML><body>", "HTML, not"),
+    (b"\xef\xbb\xbf<!DOCTYPE html>", "HTML, not"),
+    (b'<?xml version="1.0"?><a/>', "XML, not"),
+    (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
+    (b"<!doctype html><title>x</title>", "HTML, not text. Download"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS"),
 )
 READERS: tuple[Callable[[bytes], object], ...] = (
     decode_text,
@@ -93,7 +93,7 @@ OTHERS = {
 def test_a_western_encoding_is_guessed_and_stated() -> None:
     read = read_labeled(TaskFiles(File("sms.csv", WESTERN.encode("cp1252"))))
     assert any(row.text == "Only £7… I’m at the café" for row in read.labels.train)
-    assert "sms.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    assert "sms.csv was read as cp1252, not UTF-8. Check its letters." in read.notes
     assert not any("read as" in said for said in read_labeled(TaskFiles(File("sms.csv", WESTERN.encode()))).notes)
 
 
@@ -182,7 +182,7 @@ def test_a_named_encoding_is_read(encoding: str) -> None:
         (b"caf\x8e", "none", "“none” is not a known encoding"),
         (b"caf\x8e", "unicode_escape", "“unicode_escape” is not a known encoding"),
         (b"a\ncaf\x8e", "ascii", "Line 2 is not ascii text. Name another encoding"),
-        (gzip.compress(b"text", mtime=0), "latin-1", "a gzip archive"),
+        (gzip.compress(b"text", mtime=0), "latin-1", "gzip"),
     ],
 )
 def test_a_named_encoding_that_does_not_fit_is_refused(content: bytes, encoding: str, said: str) -> None:
@@ -195,6 +195,6 @@ def test_a_single_accent_in_latin_1_is_read_and_stated() -> None:
     read = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("latin-1"))))
     texts = [row.text for part in ("train", "dev", "test") for row in getattr(read.labels, part)]
     assert "Un café noir" in texts
-    assert "a.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    assert "a.csv was read as cp1252, not UTF-8. Check its letters." in read.notes
     named = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("mac_roman"), "mac_roman")))
     assert named.labels == read.labels

@@ -256,8 +256,8 @@ def test_a_long_text_keeps_the_heads_one_looks_at(monkeypatch: pytest.MonkeyPatc
     turned = embedded_in(page_of(view, facing="in", focus=None, target=2))["asked"]
     assert (turned["kind"], turned["at"]) == ("columns", 2)
     assert np.abs(numbers_of(turned) - view.columns(2)).max() < 5e-4
-    assert "the maps of 2 of the 6 heads" in embedded["payload"]["message"]
-    assert "the maps of 2 of the 6 heads" in page.split("<footer>")[1]
+    assert "Maps of the 2 nearest of 6 heads" in embedded["payload"]["message"]
+    assert "Maps of the 2 nearest of 6 heads" in page.split("<footer>")[1]
 
 
 def test_a_page_names_its_source_as_text() -> None:
@@ -298,9 +298,9 @@ def test_a_page_without_all_heads_still_answers_for_those_it_has(
     (tmp_path / "page.html").write_text(page_of(view, script(), style()), encoding="utf-8")
     page.goto((tmp_path / "page.html").as_uri())
     page.locator(".hl[data-painted='|1|2|3|matrix']").wait_for()
-    assert "the maps of 2 of the 6 heads" in page.locator("#view").inner_text()
+    assert "Maps of the 2 nearest of 6 heads" in page.locator("#view").inner_text()
     page.get_by_role("button", name="a,b").first.click()
-    page.get_by_text("Open the text in Headlight to see the others.").wait_for()
+    page.get_by_text("Open the text in Headlight for the others.").wait_for()
     assert f"{view.weights(1, 2)[2].max():.0%}" in page.locator("#view").inner_text()
 
 

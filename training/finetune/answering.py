@@ -115,7 +115,7 @@ def _window(  # noqa: PLR0913  # the question, its tokens, and the window
 
 
 def _tokenize(questions: Sequence[PassageQuestion], tokenizer: Any) -> Any:
-    with as_user_error(gettext_lazy("The tokenizer of this model cannot read one of these texts. Pick another model.")):
+    with as_user_error(gettext_lazy("The tokenizer cannot read one of these texts. Pick another model.")):
         return tokenizer(
             [question.question for question in questions], [question.passage for question in questions], verbose=False
         ).encodings

@@ -135,7 +135,7 @@ def compare(  # noqa: PLR0913  # the arguments of the fine-tuning, both results,
     if seen is None:
         fine_tuning_changes.refuse(
             into,
-            gettext_lazy("All test texts are among the train texts too, so there is nothing to compare the maps on."),
+            gettext_lazy("All test texts are also train texts, so no maps can be compared."),
         )
         return
     try:

@@ -80,9 +80,7 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
     nothing = np.zeros(0, np.int32)
     for first in range(0, len(rows), CHUNK):
         some = rows[first : first + CHUNK]
-        with as_user_error(
-            gettext_lazy("The tokenizer of this model cannot read one of these texts. Pick another model.")
-        ):
+        with as_user_error(gettext_lazy("The tokenizer cannot read one of these texts. Pick another model.")):
             batch = tokenizer([row.text for row in some], truncation=True, max_length=length, verbose=False)
         for at in range(len(some)):
             row: Row = some[at]

@@ -33,9 +33,9 @@ AUTO = {
     "answer": transformers.AutoModelForQuestionAnswering,
 }
 _HEADS = {
-    "classify": gettext_lazy("no head for classes of texts"),
-    "tag": gettext_lazy("no head for tags of words"),
-    "answer": gettext_lazy("no head for question answering"),
+    "classify": gettext_lazy("no text-classification head"),
+    "tag": gettext_lazy("no token-classification head"),
+    "answer": gettext_lazy("no question-answering head"),
 }
 _BYTES = 20  # bytes per parameter: weight, gradient, two moments of AdamW, and the copy for snapshots
 
@@ -64,16 +64,14 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     if files.gguf is not None:
         raise UserError(
             gettext_lazy(
-                "{name} has its weights in the GGUF format, which cannot be trained. Pick another model.",
+                "{name} has GGUF weights, which cannot be trained. Pick another model.",
                 name=source.name,
             )
         )
     shape = architecture.read(files.config, source.name)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy(
-                "{name} writes one text from another. Pick a model that reads one text, such as BERT.", name=source.name
-            )
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=source.name)
         )
     tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
     fits_words(tokenizer, source.name, kind)
@@ -84,7 +82,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     if (largest := max(tokenizer.get_vocab().values())) >= (rows := model.get_input_embeddings().weight.shape[0]):
         raise UserError(
             gettext_lazy(
-                "The tokenizer of {name} gives numbers up to {largest}, and the model knows {rows}.",
+                "The tokenizer of {name} gives ids up to {largest}; the model has {rows}.",
                 name=source.name,
                 largest=largest,
                 rows=rows,
@@ -98,16 +96,14 @@ def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
     if kind == "answer" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
-                "The tokenizer of {name} does not return the letters of its tokens, so no answer can be located."
-                " Pick another model.",
+                "The tokenizer of {name} does not locate its tokens in the text. Pick another model.",
                 name=name,
             )
         )
     if kind == "tag" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
-                "The tokenizer of {name} does not tell which letters its pieces stand for, so no word can be tagged."
-                " Pick another model.",
+                "The tokenizer of {name} does not locate its tokens in the text. Pick another model.",
                 name=name,
             )
         )
@@ -122,9 +118,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
         if tokenizer.eos_token_id is None:
-            raise UserError(
-                gettext_lazy("{name} has no piece to fill up short texts with. Pick another model.", name=name)
-            )
+            raise UserError(gettext_lazy("{name} has no padding token. Pick another model.", name=name))
         tokenizer.pad_token = tokenizer.eos_token
     if getattr(inner, "pad_token_id", None) is None:
         inner.pad_token_id = tokenizer.pad_token_id
@@ -134,9 +128,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
 def _config(files: checkpoint.Checkpoint, name: str, kind: HeadKind, labels: Sequence[str]) -> Any:
     """Load the model's configuration with the labels; raise UserError if there is no such head."""
     with as_user_error(
-        gettext_lazy(
-            "The config.json of {name} is broken or from another program version. Pick another model.", name=name
-        )
+        gettext_lazy("The config.json of {name} is damaged or from another version. Pick another model.", name=name)
     ):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder),
@@ -169,7 +161,7 @@ def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so 
     """
     capture.install()  # the model on the meta device uses the app's attention implementation
     with as_user_error(
-        gettext_lazy("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+        gettext_lazy("The weights of {name} do not fit its configuration. Fetch or save it again.", name=name)
     ):
         parameters, implementation = measure_on_meta(config, AUTO[kind])
         refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))

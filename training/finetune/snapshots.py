@@ -91,7 +91,7 @@ class SnapshotRecorder:
         self.start, self.seen = start, seen
         capture.install()
         with (
-            as_user_error(gettext_lazy("The maps of {name} cannot be recorded while it is taught.", name=start.name)),
+            as_user_error(gettext_lazy("The maps of {name} cannot be recorded in training.", name=start.name)),
             torch.random.fork_rng([]),
         ):
             self.copied = copy.deepcopy(start.model.base_model).to("cpu").float()
@@ -134,11 +134,11 @@ class SnapshotRecorder:
         if self.seen.read.places is not None:
             return gettext_lazy("the rows of tagged words")
         if self._read == slice(None):
-            return gettext_lazy("all rows, from which the label is predicted")
+            return gettext_lazy("all rows, which the prediction uses")
         return (
             gettext_lazy("the row of {first}", first=first)
             if self._read.start == 0
-            else gettext_lazy("the row of the last piece")
+            else gettext_lazy("the row of the last token")
         )
 
     @cached_property

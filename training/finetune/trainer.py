@@ -69,7 +69,7 @@ def freeze(model: Any, layers: int, name: str) -> None:
         given = {"name": name, "layers": layers}
         raise UserError(
             gettext_lazy(
-                "{name} has layers that cannot be told apart, so {layers} cannot be frozen. Freeze fewer, or none.",
+                "{name} has no separable layers, so {layers} cannot be frozen. Freeze none.",
                 **given,
             )
             if stack is None
@@ -337,13 +337,9 @@ def _refuse_nothing(labels: LabeledDataset) -> None:
     """Raise UserError if there are no train, dev or test rows, or fewer than two labels."""
     for part, rows in (("train", labels.train), ("dev", labels.dev), ("test", labels.test)):
         if not rows:
-            raise UserError(gettext_lazy("There are no {part} rows. Add some, or a file of them.", part=part))
+            raise UserError(gettext_lazy("There are no {part} rows. Add some.", part=part))
     if len(labels.labels) < 2:
-        raise UserError(
-            gettext_lazy(
-                "All rows have the label {label}, so there is nothing to learn. Bring others.", label=labels.labels[0]
-            )
-        )
+        raise UserError(gettext_lazy("All rows have the label {label}. Add others.", label=labels.labels[0]))
 
 
 def _refuse_unknown(labels: LabeledDataset, start: FinetuneStart) -> None:
@@ -413,9 +409,7 @@ def _progress(
         fit, asked = plan_steps(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
         last = min(last, fit)
     every = max(1, round(last / EVALUATIONS))
-    with as_user_error(
-        gettext_lazy("Nothing can be written in {folder}. Name another folder.", folder=folder), way_out=None
-    ):
+    with as_user_error(gettext_lazy("{folder} cannot be written. Name another folder.", folder=folder), way_out=None):
         folder.mkdir(parents=True, exist_ok=True)
     best_weights_file(folder).unlink(missing_ok=True)  # left by a run that was interrupted before its first checkpoint
     said = facts | {"every": every, "dev_rows": asked}

@@ -119,10 +119,10 @@ COMMAND = (sys.executable, "-m", "training", NAME)
 LONGEST = 300.0  # seconds after which a run is killed
 MOST_STEPS, MOST_SEED = 2_000, 999  # limits of a visitor's request
 MOST_KEPT = 100  # kept runs, of a few kilobytes each
-BUSY = gettext_lazy("Another network is being trained here; that takes a minute or two. Try again then.")
-FULL = gettext_lazy("The limit of networks is reached until the app restarts. The recorded runs are available.")
+BUSY = gettext_lazy("Another network is training here. Try again in a minute or two.")
+FULL = gettext_lazy("The limit of networks is reached until the app restarts. Use the recorded runs.")
 TOO_LONG = gettext_lazy(
-    "It was ended after {longest:.0f} seconds: this machine is too busy now. Try again later, or fewer steps.",
+    "Ended after {longest:.0f} seconds: this machine is busy. Try later, or use fewer steps.",
     longest=LONGEST,
 )
 State = Literal["unasked", "running", "stopped", "failed", "done"]
@@ -223,7 +223,7 @@ class BaselineRunner:
             last = queue.last_words(self._folder(ask) / LOG)
             ended = (
                 "failed",
-                gettext_lazy("{unexpected} The last that it said: {last}", unexpected=queue.UNEXPECTED, last=last)
+                gettext_lazy("{unexpected} Its last output: {last}", unexpected=queue.UNEXPECTED, last=last)
                 if last
                 else queue.UNEXPECTED,
             )

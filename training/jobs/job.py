@@ -47,7 +47,7 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
 LONGEST = {"title": 120, "source": 400, "model": 400}  # longest strings in a request, in characters
 MOST_METRICS = 20_000_000  # bytes of metrics.jsonl that are read
-UNREADABLE = gettext_lazy("What was asked of this training cannot be read. Remove it, and ask again.")
+UNREADABLE = gettext_lazy("The settings of this training cannot be read. Remove it and start again.")
 
 
 @dataclass(frozen=True)
@@ -330,7 +330,7 @@ def check_room(place: Path, coming: int) -> None:
     if free < needed:
         raise UserError(
             gettext_lazy(
-                "Teaching it takes {needed:,.0f} MB of the disk; {free:,.0f} MB are free.",
+                "The training needs {needed:,.0f} MB of disk; {free:,.0f} MB are free.",
                 needed=needed / 1e6,
                 free=free / 1e6,
             )
@@ -338,7 +338,7 @@ def check_room(place: Path, coming: int) -> None:
 
 
 PARTS = ("train", "dev", "test")
-BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it, and bring them again.")
+BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it and start again.")
 
 
 TaskRows = LabeledDataset | QuestionSet

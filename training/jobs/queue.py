@@ -28,8 +28,7 @@ COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of a process's last line that are shown
 OUT_OF_MEMORY = gettext_lazy(
-    "The system ended this training, probably for lack of memory. Use a smaller model, shorter texts or a "
-    "smaller batch."
+    "The system ended this training, probably for lack of memory. Use a smaller model or batch, or shorter texts."
 )
 NO_MEMORY = (
     "MemoryError",
@@ -105,7 +104,7 @@ def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str
         said = OUT_OF_MEMORY
     else:
         said = (
-            gettext_lazy("{unexpected} The last that it said: {last}", unexpected=UNEXPECTED, last=last)
+            gettext_lazy("{unexpected} Its last output: {last}", unexpected=UNEXPECTED, last=last)
             if last
             else UNEXPECTED
         )
@@ -125,8 +124,8 @@ def last_words(log: Path) -> str:
 
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that may wait or run: in total, and per visitor
-NO_JOB = gettext_lazy("There is no such training here: it was removed, or its link is not whole.")
-CUT_OFF = gettext_lazy("The app ended while this training ran. It can go on where it was.")
+NO_JOB = gettext_lazy("This training was removed, or its link is incomplete.")
+CUT_OFF = gettext_lazy("The app ended during this training. It can go on.")
 AGAIN = 1.0  # seconds between checks of the lock that another app may hold
 OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted
 
@@ -174,8 +173,8 @@ class TrainingQueue:
         except OSError as error:
             raise UserError(
                 gettext_lazy(
-                    "The folder of fine-tuned models cannot be written: the disk is full, or it belongs to "
-                    "another user. The operator can set another with HEADLIGHT_TAUGHT."
+                    "The folder of fine-tuned models cannot be written. The operator can set another with "
+                    "HEADLIGHT_TAUGHT."
                 )
             ) from error
         finally:
@@ -302,7 +301,7 @@ class TrainingQueue:
         if len(own) >= MOST_OF_ONE:
             raise UserError(
                 gettext_lazy(
-                    "{most} of your trainings wait or run. Wait for one, or stop one.",
+                    "{most} of your trainings wait or run. Wait for one, or stop it.",
                     most=MOST_OF_ONE,
                 )
             )

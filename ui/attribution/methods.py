@@ -134,8 +134,7 @@ def compute_attributions(question: AttributionRequest) -> AttributionSet:
     problems: dict[str, str] = {}
     if maps_only:
         problems[NORMS] = _(
-            "{architecture} computes attention in its own code, so norms, value zeroing and left out are not "
-            "available.",
+            "{architecture} computes attention in its own code, without norms, value zeroing and ablation.",
             architecture=question.trace.model.architecture,
         )
     mark = f"ways:{question.request.key}:{question.focus}:{question.label}"
@@ -241,8 +240,8 @@ def _path(told: WordScores) -> FloatArray:
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise UserError(
             gettext_lazy(
-                "The path from zero rises by {rise:.2f}, but its {steps} steps sum to {sum:.2f}. This method "
-                "is shown only if both agree within {most:.0%}.",
+                "The path from zero rises by {rise:.2f}; its {steps} steps sum to {sum:.2f}. The method "
+                "needs agreement within {most:.0%}.",
                 rise=told.rise,
                 steps=WordPath.steps,
                 sum=told.rise + told.missed,

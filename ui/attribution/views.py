@@ -211,10 +211,10 @@ def describe_agreement(ways: AttributionSet) -> str:
         "attention": with_effect.get(ATTENTION, float("nan")),
     }
     return join_sentences(
-        _("Of {words} words, {same} of the other {ways} methods rank the same word first.", **values),
+        _("Of {words} words, {same} of {ways} other methods rank the same word first.", **values),
         _(
-            "Rank correlation with the ablation effect over {words} words: {closest} {most:.2f} (highest), {farthest} "
-            "{least:.2f} (lowest), attention {attention:.2f}.",
+            "Rank correlation with ablation over {words} words: {closest} {most:.2f} (highest), "
+            "{farthest} {least:.2f} (lowest), attention {attention:.2f}.",
             **values,
         ),
         _ties(firsts),
@@ -256,7 +256,7 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     cells = [cell for cell in View(trace, words=True).keys if not cell.special]
     cells = [cell for cell in cells if not asked.of_word or cell.pieces != place.run]
     if not cells:
-        show_notice(_("The sentence has no other word that could matter."), role="status")
+        show_notice(_("No other word could matter."), role="status")
         return
     runs = tuple(cell.pieces for cell in cells)
     focus = place.run if asked.of_word else place.reads
@@ -272,8 +272,9 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "{for_it}: the word supports the label, {against}: it opposes it, with the word masked in every layer. "
-            "*Gradients*, *integrated gradients* and *ablated* explain the logit, the others the vector of {reader}.",
+            "{for_it}: the word supports the label, {against}: it opposes it (masked in every layer). "
+            "*Gradients*, *integrated gradients* and *ablated* explain the logit, others the vector "
+            "of {reader}.",
             against=translate(against),
             for_it=translate(for_it),
             reader=_reader(asked),
@@ -305,9 +306,9 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
     best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
     values = {"word": cells[best].text, "number": name, "change": format_small(abs(float(falls[best])))}
     first = (
-        _("Masking “{word}” lowers {number} by {change}, the largest change.", **values)
+        _("Masking “{word}” lowers {number} most: by {change}.", **values)
         if falls[best] > 0
-        else _("Masking “{word}” raises {number} by {change}, the largest change.", **values)
+        else _("Masking “{word}” raises {number} most: by {change}.", **values)
     )
     show_notice(join_sentences(first, describe_agreement(ways)), role="status")
     chips = [

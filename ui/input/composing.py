@@ -59,7 +59,7 @@ def compose(  # noqa: PLR0913  (independent options, by name)
             draw_view_options(choice)
     if not fits(choice):
         show_notice(
-            _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
+            _("This text is too long for a link, which has only settings. Save the trace to share it."),
             "status",
         )
 

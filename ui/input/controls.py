@@ -263,19 +263,17 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     if _GROUPED.fullmatch(plain):
-        raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5 instead.", typed=shown))
+        raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5.", typed=shown))
     fraction = _FRACTION.fullmatch(plain)
     if fraction and float(fraction[2]):
         value = float(fraction[1]) / float(fraction[2])
     elif _NUMBER.fullmatch(plain):
         value = float(plain.replace(",", "."))
     else:
-        raise UserError(gettext_lazy("{typed} is not a number; type one such as 0.5, 1e2 or 1/3.", typed=shown))
+        raise UserError(gettext_lazy("{typed} is not a number, such as 0.5, 1e2 or 1/3.", typed=shown))
     if abs(value) > LARGEST:
         raise UserError(
-            gettext_lazy(
-                "{typed} is out of range; type a number from -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
-            )
+            gettext_lazy("{typed} is out of range, from -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST)
         )
     return value
 

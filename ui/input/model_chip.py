@@ -31,7 +31,7 @@ def draw_model_chip(choice: ViewState, answering: PageModel | None = None) -> No
         name = answering.title
     with (
         st.container(key=CHIP, width="content"),
-        st.popover(_("Model: {name}", name=translate(name)), help=_("Choose the model, here and on other pages.")),
+        st.popover(_("Model: {name}", name=translate(name)), help=_("Used here and on other pages.")),
     ):
         pick_model("pick", choice.model, choice.revision, change_model)
         if answering is not None and answering.instead:
@@ -57,7 +57,7 @@ def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
         on_click=change_model,
         args=(answering.model,),
         kwargs={"target": choice.target},
-        help=_("Selects the model that answers here."),
+        help=_("Selects the answering model."),
     )
 
 
@@ -88,7 +88,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
         format_func=lambda name: label_of(cards, name, reachable),
         accept_new_options=True,
         on_change=on_pick,
-        help=_("Choose a model, or type a Hugging Face id or an allowed folder; safetensors or GGUF only."),
+        help=_("A model, a Hugging Face id or an allowed folder; safetensors or GGUF."),
     )
     card = cards.get(model)
     if card is not None:
@@ -101,7 +101,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
             key=field,
             placeholder="main",
             on_change=lambda: keep(model, st.session_state[field].strip()),
-            help=_("A branch, a tag or a commit; empty means main."),
+            help=_("Branch, tag or commit; empty means main."),
         )
 
 

@@ -21,7 +21,8 @@ OWN = gettext_lazy("My own")  # default family of a reader's probes
 class Probe:
     """A prepared question about heads: a text with a source word and two candidates.
 
-    It may have a changed text, for which the other candidate is right, and rewordings that should not matter.
+    It may have a changed text, and rewordings that should not matter. In the library, the first candidate is right in
+    ``text``.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Probe:
     family: str = OWN
     language: str = ""
     note: str = ""
+    other_right: str = ""  # the candidate that is right in ``other``, if that is known
 
     def title(self) -> str:
         """Return the translated name of the probe, with the family that it belongs to."""
@@ -48,18 +50,16 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
     if len(data) > MOST_BYTES:
         raise ValueError(
             gettext_lazy(
-                "The file has {bytes:,} bytes; a file of probes has at most {most:,}.", bytes=len(data), most=MOST_BYTES
+                "The file has {size:,} bytes; the limit is {most:,}. Split it.", size=len(data), most=MOST_BYTES
             )
         )
     try:
         entries = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(gettext_lazy("The file is not JSON. Open one that was saved here.")) from error
+        raise ValueError(gettext_lazy("The file is not JSON. Open one saved here.")) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
         raise ValueError(
-            gettext_lazy(
-                "The file should hold a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES
-            )
+            gettext_lazy("Expected a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES)
         )
     return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
 
@@ -71,23 +71,22 @@ def dump_probes(probes: list[Probe]) -> bytes:
 
 def _probe(entry: Any, at: int) -> Probe:
     fields = entry if isinstance(entry, dict) else {}
-    texts = {name: fields.get(name, "") for name in ("name", "text", "source", "other", "family", "language", "note")}
+    names = ("name", "text", "source", "other", "other_right", "family", "language", "note")
+    texts = {name: fields.get(name, "") for name in names}
     candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
     lists = isinstance(candidates, list) and isinstance(neutral, list)
     words = [*candidates, *neutral] if lists else [None]
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
         raise ValueError(
             gettext_lazy(
-                "Probe {number} of the file needs name, text, source and two candidates (other and neutral "
-                "are optional), each at most {most:,} characters. Correct it.",
+                "Probe {number} needs name, text, source and two candidates (other and neutral are "
+                "optional), each up to {most:,} characters. Correct it.",
                 number=at,
                 most=LONGEST,
             )
         )
     if not (texts["name"] and texts["text"] and texts["source"]):
-        raise ValueError(
-            gettext_lazy("Probe {number} of the file lacks its name, its text or its source word. Add it.", number=at)
-        )
+        raise ValueError(gettext_lazy("Probe {number} lacks its name, text or source word. Add it.", number=at))
     family = texts.pop("family") or OWN
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
 

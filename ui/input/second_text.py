@@ -21,7 +21,7 @@ from ui.state.view_state import ViewState
 
 PAIR, OTHER = "second_text_pair", "second_text"
 MINE = -1  # index for the reader's own texts
-ALIGNED = gettext_lazy("Words in the same order are aligned; a changed word is aligned with its replacement.")
+ALIGNED = gettext_lazy("Words in the same order are aligned, a changed word with its replacement.")
 
 
 PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a probe's text and its changed text
@@ -88,7 +88,7 @@ def pick_second_text(
         key=PAIR,
         format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
         on_change=lambda: _keep_pair(kind, dict.fromkeys(fixed, "")),
-        help=_("Pairs of texts that differ in one thing. Both texts change."),
+        help=_("Pairs that differ in one thing."),
         width=300,
     )
     typed: str = row.text_input(

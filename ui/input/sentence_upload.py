@@ -10,7 +10,7 @@ from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.run.notices import show_notice
 from ui.streamlit_internals import UploadedFile
 
-WANTED = gettext_lazy("Add a text file with one sentence per line, or a CSV, TSV, JSON Lines or Parquet table.")
+WANTED = gettext_lazy("Add one sentence per line, or a CSV, TSV, JSON Lines or Parquet table.")
 
 
 def from_file(view: str) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def from_file(view: str) -> tuple[str, ...]:
         key=f"{view}_file",
         max_upload_size=50,
         help=_(
-            "One per line, or a column. Up to {most:,} sentences; they stay on this machine.",
+            "One per line, or a column. Up to {most:,}; they stay on this machine.",
             most=MOST_SENTENCES,
         ),
     )
@@ -40,7 +40,7 @@ def from_file(view: str) -> tuple[str, ...]:
         found.texts,
         key=f"{view}_column",
         format_func=lambda at: translate(found.names[at]),
-        help=_("The column of sentences; numeric columns are not listed"),
+        help=_("Numeric columns are not listed"),
     )
     return _column(view, (uploaded.file_id, encoding), found, st.session_state[f"{view}_column"])
 

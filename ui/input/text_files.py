@@ -20,26 +20,26 @@ from ui.run.notices import show_notice
 
 MOST_BYTES = 64_000_000
 TABLES = ["csv", "tsv", "txt", "jsonl", "parquet"]  # Suffixes of supported tables.
-ENCODINGS = {
-    "utf-8": gettext_lazy("UTF-8"),
-    "cp1252": gettext_lazy("Western European (cp1252)"),
-    "mac_roman": gettext_lazy("Western European, Mac"),
-    "cp850": gettext_lazy("Western European, DOS"),
-    "cp1250": gettext_lazy("Central European (cp1250)"),
-    "iso8859_2": gettext_lazy("Central European (Latin-2)"),
-    "cp1254": gettext_lazy("Turkish (cp1254)"),
-    "cp1251": gettext_lazy("Cyrillic (cp1251)"),
-    "koi8_r": gettext_lazy("Cyrillic (KOI8-R)"),
-    "cp1253": gettext_lazy("Greek (cp1253)"),
-    "cp1255": gettext_lazy("Hebrew (cp1255)"),
-    "cp1256": gettext_lazy("Arabic (cp1256)"),
-    "gb18030": gettext_lazy("Chinese (GB18030)"),
-    "big5": gettext_lazy("Chinese (Big5)"),
-    "cp932": gettext_lazy("Japanese (Shift-JIS)"),
-    "euc_jp": gettext_lazy("Japanese (EUC-JP)"),
-    "cp949": gettext_lazy("Korean (cp949)"),
-    "utf_16_le": gettext_lazy("UTF-16, little-endian"),
-    "utf_16_be": gettext_lazy("UTF-16, big-endian"),
+ENCODINGS: dict[str, tuple[str, str]] = {  # name for Python: (name, script, empty for Unicode)
+    "utf-8": ("UTF-8", ""),
+    "cp1252": ("cp1252", gettext_lazy("Western European")),
+    "mac_roman": ("Mac", gettext_lazy("Western European")),
+    "cp850": ("DOS", gettext_lazy("Western European")),
+    "cp1250": ("cp1250", gettext_lazy("Central European")),
+    "iso8859_2": ("Latin-2", gettext_lazy("Central European")),
+    "cp1254": ("cp1254", gettext_lazy("Turkish")),
+    "cp1251": ("cp1251", gettext_lazy("Cyrillic")),
+    "koi8_r": ("KOI8-R", gettext_lazy("Cyrillic")),
+    "cp1253": ("cp1253", gettext_lazy("Greek")),
+    "cp1255": ("cp1255", gettext_lazy("Hebrew")),
+    "cp1256": ("cp1256", gettext_lazy("Arabic")),
+    "gb18030": ("GB18030", gettext_lazy("Chinese")),
+    "big5": ("Big5", gettext_lazy("Chinese")),
+    "cp932": ("Shift-JIS", gettext_lazy("Japanese")),
+    "euc_jp": ("EUC-JP", gettext_lazy("Japanese")),
+    "cp949": ("cp949", gettext_lazy("Korean")),
+    "utf_16_le": ("UTF-16, LE", ""),
+    "utf_16_be": ("UTF-16, BE", ""),
 }
 
 
@@ -89,23 +89,27 @@ def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], 
         options,
         index=options.index(before or ""),
         key=key,
-        format_func=lambda coding: translate(ENCODINGS.get(coding or guess, guess or gettext_lazy("Not found"))),
-        help=_("How the file stores letters; pick another one if they look wrong"),
+        format_func=lambda coding: _encoding_name(coding or guess),
+        help=_("How the file stores letters"),
     )
     if guess and not picked and before is None:
         show_notice(guess_message(name, guess), role="status")
     return picked
 
 
+def _encoding_name(coding: str) -> str:
+    """Return the name of an encoding, or "Not found" for an empty one."""
+    code, script = ENCODINGS.get(coding, (coding or _("Not found"), ""))
+    return _("{script} ({code})", script=translate(script), code=code) if script else code
+
+
 def _refuse_size(data: bytes) -> None:
     if not data.strip():
-        raise UserError(
-            gettext_lazy("The file is empty; bring a text file with a sentence on each line, or a table such as CSV.")
-        )
+        raise UserError(gettext_lazy("The file is empty. Add a sentence per line, or a table."))
     if len(data) > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "The file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Split it.",
+                "The file has {megabytes:,.0f} MB; the limit is {most:,.0f}. Split it.",
                 megabytes=len(data) / 1e6,
                 most=MOST_BYTES / 1e6,
             )

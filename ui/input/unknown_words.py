@@ -80,7 +80,7 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
     'Not in the vocabulary of BERT: 1 of 7 words, each read as [UNK].'
     """
     said = _(
-        "Not in the vocabulary of {model}: {many} of {words} words, each read as {piece}.",
+        "{many} of {words} words are not in the vocabulary of {model}: read as {piece}.",
         many=many,
         words=words,
         model=name,
@@ -92,7 +92,7 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
     if not better.downloaded and better.size_bytes is not None:
         model = _("{model} ({megabytes:,.0f} MB to fetch)", model=model, megabytes=better.size_bytes / 1e6)
     how = (
-        _("{model} spells every character in bytes, so it loses none.", model=model)
+        _("{model} spells every character in bytes.", model=model)
         if better.spells
         else _("{model} was made for {language}.", model=model, language=gettext_lazy(better.language))
     )

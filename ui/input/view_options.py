@@ -26,17 +26,17 @@ def pick_language() -> None:
         format_func=language_name,
         label_visibility="collapsed",
         on_change=lambda: change_language(st.session_state[LANGUAGES_KEY]),
-        help=_("Also by link: `?lang=zh` at the end of the address."),
+        help=_("Or by link: `?lang=zh` after the address."),
     )
 
 
 PARTS_KEY = "pick_part"
 NAMES: dict[str, str] = {
-    "encoder": gettext_lazy("Encoder: source looks at source"),
-    "decoder": gettext_lazy("Decoder: target looks back at target"),
-    "cross": gettext_lazy("Cross: target looks at source"),
+    "encoder": gettext_lazy("Encoder: source to source"),
+    "decoder": gettext_lazy("Decoder: target to target"),
+    "cross": gettext_lazy("Cross: target to source"),
 }
-HELP = gettext_lazy("The encoder reads the source; the decoder attends to its own output and to the source.")
+HELP = gettext_lazy("The encoder reads the source; the decoder attends to both.")
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
@@ -63,23 +63,22 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
     """Return a sentence with the reason for missing queries, keys and values."""
     if trace.is_signed(look.part or None):
         return _(
-            "These maps hold signed numbers, such as attributions, not attention weights: rows need not sum "
-            "to one, and there are no queries, keys and values."
+            "These maps hold signed numbers, such as attributions: rows need not sum to one, and "
+            "there are no queries, keys and values."
         )
     return _(
-        "{architecture} reports finished attention maps only; queries, keys and values are not available.",
+        "{architecture} reports attention maps only, without queries, keys and values. Use a "
+        "model such as BERT or GPT-2.",
         architecture=trace.model.architecture,
     )
 
 
-WORDS = gettext_lazy(
-    "Merges the tokens of a word: sums attention to it, averages attention from it (arXiv:1906.04341)."
-)
-CHINESE = gettext_lazy("Groups Chinese characters into the words of jieba's dictionary.")
-SPECIAL = gettext_lazy("Shows tokens that the tokenizer adds, such as [CLS] and [SEP].")
-RENORMALISE = gettext_lazy("Rescales each row to sum to one without the hidden special tokens.")
-RENORMALISED = gettext_lazy("Special tokens are hidden; each row is scaled to sum to one over what is left.")
-NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the model's own, so rows sum to less than one.")
+WORDS = gettext_lazy("Merges a word's tokens: sums attention to it, averages attention from it (arXiv:1906.04341).")
+CHINESE = gettext_lazy("Groups Chinese characters by jieba's dictionary.")
+SPECIAL = gettext_lazy("Shows tokens that the tokenizer adds, such as [CLS].")
+RENORMALISE = gettext_lazy("Rows sum to one without hidden special tokens.")
+RENORMALISED = gettext_lazy("Special tokens are hidden; rows are scaled to sum to one.")
+NOT_RENORMALISED = gettext_lazy("Special tokens are hidden, so rows sum to less than one.")
 
 
 def draw_view_options(choice: ViewState) -> None:

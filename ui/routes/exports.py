@@ -114,7 +114,7 @@ def _request_of(trace: Trace) -> TraceRequest:
             fields = plain | {name: optional[name] for name in names if optional[name]}
             if (request := TraceRequest(**fields)).key == trace.id:
                 return request
-    raise BadRequest(gettext_lazy("A notebook cannot reproduce an opened file, a picture or an edited pass."))
+    raise BadRequest(gettext_lazy("A notebook cannot reproduce opened files, pictures or edited passes."))
 
 
 def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
@@ -154,7 +154,7 @@ def _pinned_heads(raw: str, view: View) -> list[list[int]]:
     if not raw:
         return []
     if not PINS.fullmatch(raw):
-        raise BadRequest(gettext_lazy("“pinned” is {raw!r}; it should read like 3.1-4.0.", raw=raw[:40]))
+        raise BadRequest(gettext_lazy("“pinned” is {raw!r}; expected a form like 3.1-4.0.", raw=raw[:40]))
     pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
     return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
 

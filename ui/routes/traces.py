@@ -34,9 +34,7 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 # A file may take much memory. A class may request files together; further requests are rejected.
-FILES = ConcurrencyLimit(
-    2, 30, gettext_lazy("Too many files are being made just now. Try again in a few seconds."), each=8
-)
+FILES = ConcurrencyLimit(2, 30, gettext_lazy("Too many files are being made. Try again in some seconds."), each=8)
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
@@ -71,7 +69,7 @@ def serve_trace(request: Request, make: Callable[[Trace, ViewOptions], Response]
             known = hmac.compare_digest(query.get("seal", "").encode(), trace_seal(asked).encode())
             trace = get_trace_store().find(asked) if known else None
             if trace is None:
-                return PlainTextResponse(_("This text is no longer in memory; it has to be read again."), 410)
+                return PlainTextResponse(_("This text left the memory; run it again."), 410)
             return make(trace, look)
         except (BadRequest, UserError, Unavailable) as error:
             return PlainTextResponse(translate(error_message(error)), 400)

@@ -58,7 +58,7 @@ def draw_offer(choice: ViewState, found: Offer) -> None:
         _("Download {megabytes:,.0f} MB", megabytes=found.nbytes / 1e6),
         type="primary",
         disabled=not found.fits,
-        help=_("You can stop and resume it. The model stays on disk."),
+        help=_("You can stop and resume it. It stays on disk."),
         on_click=lambda: running.update({key: get_backend().download(found)}),
     )
 
@@ -69,13 +69,13 @@ def _describe_offer(found: Offer) -> str:
     needs = {"files": len(found.files), "megabytes": found.nbytes / 1e6, "gigabytes": found.memory_bytes / 1e9}
     fits = (
         _(
-            "{files} files: {megabytes:,.0f} MB on disk and about {gigabytes:.1f} GB of memory, which is available.",
+            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, which is available.",
             **needs,
         )
         if found.fits
         else _(
-            "{files} files: {megabytes:,.0f} MB on disk and about {gigabytes:.1f} GB of memory, more than "
-            "this app may use. It cannot be loaded.",
+            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, more "
+            "than allowed. It cannot be loaded.",
             **needs,
         )
     )

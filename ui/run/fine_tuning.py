@@ -75,7 +75,7 @@ def _card_of(look: JobStatus) -> ModelCard | None:
     begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
     said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
     if sources.is_taught(look.job.model):
-        said = _("Taught here on {begun}, from another model that was taught here.", begun=begun)
+        said = _("Taught here on {begun}, from another such model.", begun=begun)
     return replace(plain, id=look.job.name, title=look.job.title, summary=said)
 
 

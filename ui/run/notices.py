@@ -65,9 +65,9 @@ def show_error(refusal: UserError) -> None:
     elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
     elif refusal.way_out == "download":  # Pages that can download a model draw the offer instead.
-        link_to_view("explore", _("Download the model"), help=_("Attention heads offers the download."))
+        link_to_view("explore", _("Download the model"), help=_("Attention heads offers it."))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
-        link_to_view("teach", _("Fine-tune"), help=_("Fine-tune a model, which adds this head"))
+        link_to_view("teach", _("Fine-tune"), help=_("Adds this head to a model"))
     if refusal.way_out in ("embedded", "retry") and get_view_state().model != DEFAULT_MODEL:
         changes = {**NEW_MODEL, "model": DEFAULT_MODEL, "revision": ""}
         st.button(

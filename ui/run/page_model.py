@@ -99,9 +99,7 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
     wanted = get_params(kind).answering_model
     there = {card.id: card for card in others}
     if wanted and wanted not in there:
-        show_notice(
-            _("The link names a model for this page that is not on this machine; another one answers."), "status"
-        )
+        show_notice(_("The link's model is not on this machine; another one answers."), "status")
     card = there.get(wanted, others[0])
     return _substitute(chosen, card, _describe_substitute(choice, chosen, card), tuple(others), kind)
 
@@ -115,7 +113,7 @@ def pick_single_text_model(choice: ViewState) -> PageModel:
         set_answering_model(chosen.model, chosen.revision)
         return chosen
     reason = _(
-        "{chosen} reads one text and writes another, so this page uses {answering}.",
+        "{chosen} translates, so this page uses {answering}.",
         chosen=chosen.title,
         answering=others[0].title,
     )
@@ -159,7 +157,7 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
                 _("Use {model}", model=name),
                 on_click=set_view_state,
                 kwargs=changes,
-                help=_("It is downloaded first, when you say so"),
+                help=_("It is downloaded first, after you confirm"),
             )
         if not who.instead:
             _pages(choice)
@@ -219,14 +217,14 @@ def _pages(choice: ViewState) -> None:
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     show_notice(
         _(
-            "The chosen model fits every page but {misfits}. Some of those that it fits:",
+            "The chosen model fits all pages but {misfits}, such as:",
             misfits=_describe_unfit(choice, cards),
         ),
         role="status",
     )
     with st.container(horizontal=True):
         for view in fitting_views(*_known_card(choice, cards)):
-            link_to_view(view, translate(title_of(view)), help=_("The same text, read by the same model"))
+            link_to_view(view, translate(title_of(view)), help=_("The same text and model"))
 
 
 def _remember_lack(who: PageModel, choice: ViewState) -> None:

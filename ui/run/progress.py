@@ -49,7 +49,7 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
     if most < total:
         with place.container():  # The container of the bar, so that the notice disappears when the work continues.
             show_notice(
-                _("Stopped after {most} of {total} steps; this is what is known so far.", most=most, total=total),
+                _("Stopped after {most} of {total} steps; results so far are shown.", most=most, total=total),
                 "status",
             )
             st.button(_("Go on"), key=f"go_on_{mark}", on_click=go_on, args=(mark,), help=_("Continue where it was"))

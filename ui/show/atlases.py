@@ -33,15 +33,22 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
 LEAST_LINE = 0.1  # excess of a line
+
+
+def _share(place: str) -> str:
+    """Return the title of a measure: the share of attention to a place."""
+    return gettext_lazy("share: {place}", place=place)
+
+
 MEASURE_TITLES: dict[str, str] = {
     "distance": gettext_lazy("distance (tokens)"),
     "entropy": gettext_lazy("entropy (bits)"),
-    "special": gettext_lazy("share: special tokens"),
-    "previous": gettext_lazy("share: token before"),
-    "next": gettext_lazy("share: token after"),
-    "itself": gettext_lazy("share: itself"),
-    "first": gettext_lazy("share: first token"),
-    "punctuation": gettext_lazy("share: punctuation"),
+    "special": _share(gettext_lazy("special tokens")),
+    "previous": _share(gettext_lazy("token before")),
+    "next": _share(gettext_lazy("token after")),
+    "itself": _share(gettext_lazy("itself")),
+    "first": _share(gettext_lazy("first token")),
+    "punctuation": _share(gettext_lazy("punctuation")),
 }
 
 
@@ -53,7 +60,7 @@ class AtlasChoiceOptions:
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
-        help=gettext_lazy("A model's heads over many texts; “Build atlas” makes more."),
+        help=gettext_lazy("Heads over many texts; “Build atlas” makes more."),
     )
 
 
@@ -115,7 +122,7 @@ def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | No
     titles = atlas_titles(options.atlas)
     shown = atlas_name(options.atlas)
     if shown is None:
-        show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
+        show_notice(_("No atlas is installed. Run “headlight atlas build”."), "status")
         return None
     draw = getattr(place, "selectbox")  # noqa: B009
     bound_widget(kind, "atlas", draw, options=list(titles), shown=shown, format_func=titles.get)

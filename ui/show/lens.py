@@ -83,13 +83,11 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
     ``normed`` is True if the final norm is applied first.
     """
     read = _(
-        "Each row: {state}, read with the head that was trained for the last layer. Colour: 0 to 1.",
+        "Rows: {state}, read with the head of the last layer. Colour: 0 to 1.",
         state=state,
     )
-    beware = _(
-        "Early rows can be wrong about the contents of a state ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
-    )
-    return [read, *([_("The final norm is applied first.")] if normed else []), beware]
+    beware = _("Early rows can mislead ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112)).")
+    return [read, *([_("The final norm comes first.")] if normed else []), beware]
 
 
 def summary(found: Layers) -> str:
@@ -102,7 +100,7 @@ def summary(found: Layers) -> str:
     if stays is None:
         return _("“{piece}” is number {rank:,} in the end.", piece=piece, rank=found.ranks[-1, 0])
     return _(
-        "“{piece}” is first from {layer} on, with a probability of {probability:.2f} there.",
+        "“{piece}” is first from {layer} on, with probability {probability:.2f} there.",
         piece=piece,
         layer=names[stays],
         probability=found.probabilities[stays, 0],

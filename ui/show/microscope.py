@@ -157,7 +157,7 @@ def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any])
         _("Show head {head}", head=head_label(layer, head)),
         on_click=set_view_state,
         kwargs=OPEN,
-        help=_("The strongest head for the edited text; opens it as a new text."),
+        help=_("The strongest head for the edited text, opened as a new text."),
     )
     return layer, head
 

@@ -33,8 +33,8 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
             **values,
         )
     return _(
-        "Best pronoun head {head}: {accuracy:.0f} % of {links:,} held-out links; not significantly more than the"
-        " {rule_accuracy:.0f} % of the rule “{rule}” (two-sided p = {p:.2g}).",
+        "Best pronoun head {head}: {accuracy:.0f} % of {links:,} held-out links, not significantly "
+        "above {rule_accuracy:.0f} % by the rule “{rule}” (two-sided p = {p:.2g}).",
         **values,
     )
 
@@ -49,7 +49,7 @@ def draw_pronoun_head(trace: Trace) -> None:
             _("Show pronoun head"),
             key=KEY,
             icon=":material/link:",
-            help=_("The best head for pronouns, chosen on other sentences than it is scored on."),
+            help=_("The best pronoun head, chosen and scored on different sentences."),
             on_click=set_view_state,
             kwargs={"layer": found.layer, "head": found.head},
             width="content",

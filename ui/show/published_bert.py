@@ -23,7 +23,7 @@ def draw_published(who: PageModel) -> None:
             show_notice(describe_known_heads(found), "status")
         st.caption(
             _(
-                "Trained on English Wikipedia articles by their contributors ([CC BY-SA "
+                "Trained on English Wikipedia by its contributors ([CC BY-SA "
                 "3.0](https://creativecommons.org/licenses/by-sa/3.0/))."
             )
         )
@@ -32,9 +32,9 @@ def draw_published(who: PageModel) -> None:
 def answers(title: str, found: MaskedAccuracy) -> str:
     """Return a sentence with the accuracy of the embedded BERT on masked words and next sentences."""
     return _(
-        "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} at rank 1 and "
-        "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}). Of {pairs:,} "
-        "pairs of texts it judges {follows:.1%} correctly. It knows few facts.",
+        "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} first and "
+        "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}); of "
+        "{pairs:,} pairs it judges {follows:.1%} correctly. It knows few facts.",
         title=title,
         masked=found.masked,
         first=found.first,
@@ -51,8 +51,7 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
     if found.tired is None:
         return ""
     tired = _(
-        "In the sentence about the tired animal, its head"
-        " {layer}-{head} gives “animal” {weight:.0%} of the attention of “it”.",
+        "For the tired animal, its head {layer}-{head} gives “animal” {weight:.0%} of the attention of “it”.",
         layer=found.tired.layer,
         head=found.tired.head,
         weight=found.tired.weight,
@@ -60,9 +59,9 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
     if found.behind is None:
         return tired
     if found.behind.points <= 0:
-        return join_sentences(tired, _("On no relation is its best head behind that of MiniLM."))
+        return join_sentences(tired, _("Its best heads are never behind those of MiniLM."))
     behind = _(
-        "Its best head for a relation is at most {points:.1f} percentage points behind that of MiniLM ({relation}).",
+        "Its best heads are at most {points:.1f} percentage points behind those of MiniLM ({relation}).",
         points=found.behind.points,
         relation=describe_relation(found.behind.relation),
     )

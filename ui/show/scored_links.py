@@ -34,7 +34,7 @@ from viz.options import option
 
 # universaldependencies.org/u/dep: the role of the dependent for its head.
 WORDS: dict[str, str] = {
-    ALL: gettext_lazy("every relation but punct and root"),
+    ALL: gettext_lazy("all relations but punct and root"),
     "acl": gettext_lazy("clause that describes a noun"),
     "advcl": gettext_lazy("adverbial clause"),
     "advmod": gettext_lazy("adverb"),
@@ -42,13 +42,13 @@ WORDS: dict[str, str] = {
     "appos": gettext_lazy("apposition"),
     "aux": gettext_lazy("auxiliary verb"),
     "aux:pass": gettext_lazy("auxiliary of a passive"),
-    "case": gettext_lazy("preposition or case mark of its noun"),
+    "case": gettext_lazy("preposition or case mark"),
     "cc": gettext_lazy("conjunction such as “and”"),
     "ccomp": gettext_lazy("clause as an object"),
     "clf": gettext_lazy("classifier of a noun"),
     "compound": gettext_lazy("first part of a compound"),
     "conj": gettext_lazy("second of two joined by “and”"),
-    "cop": gettext_lazy("form of “to be” before a noun or an adjective"),
+    "cop": gettext_lazy("“to be” before a noun or adjective"),
     "coref": gettext_lazy("what a pronoun means"),
     "csubj": gettext_lazy("clause as a subject"),
     "dep": gettext_lazy("some other dependence"),
@@ -58,11 +58,11 @@ WORDS: dict[str, str] = {
     "expl": gettext_lazy("“there” or “it” without meaning"),
     "fixed": gettext_lazy("part of a fixed expression"),
     "flat": gettext_lazy("later part of a name"),
-    "goeswith": gettext_lazy("part of a word written apart"),
+    "goeswith": gettext_lazy("part of a split word"),
     "iobj": gettext_lazy("indirect object"),
     "link": gettext_lazy("source and target"),
     "list": gettext_lazy("item of a list"),
-    "mark": gettext_lazy("“that”, “because” or “to” before a clause"),
+    "mark": gettext_lazy("“that”, “because” or “to” before clauses"),
     "nmod": gettext_lazy("noun that describes a noun"),
     "nmod:poss": gettext_lazy("possessor"),
     "nsubj": gettext_lazy("subject"),
@@ -75,7 +75,7 @@ WORDS: dict[str, str] = {
     "punct": gettext_lazy("punctuation"),
     "reparandum": gettext_lazy("slip that is corrected"),
     "vocative": gettext_lazy("who is spoken to"),
-    "xcomp": gettext_lazy("verb or adjective that shares the subject"),
+    "xcomp": gettext_lazy("verb or adjective sharing the subject"),
 }
 
 
@@ -91,7 +91,7 @@ def describe_relation(relation: str) -> str:
 PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
 TITLE = gettext_lazy("The sentences behind the score")
 FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hits"), "misses": gettext_lazy("Misses")}
-SHOWN = gettext_lazy("Links that the head finds, misses, or both.")
+SHOWN = gettext_lazy("Links found, missed, or both.")
 
 
 class ScoredEntry(Protocol):
@@ -215,8 +215,7 @@ def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewSt
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
 LEGEND = gettext_lazy(
-    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: its attention to or from each "
-    "candidate, from 0 to 1."
+    "Rows: links. Outlined: the marked word; dashed: its answer. Shade: attention to or from each candidate, 0 to 1."
 )
 
 
@@ -255,8 +254,8 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)
     found = _(
-        "Head {head}, {relation}, from {direction}: a hit on {hits:,}"
-        " of {links:,} links in {sentences:,} sentences, a miss on {misses:,}.",
+        "Head {head}, {relation}, from {direction}: {hits:,} hits, {misses:,} misses in {links:,} "
+        "links of {sentences:,} sentences.",
         head=score.name(),
         relation=score.relation,
         direction=score.corpus.directions[score.place[0]],
@@ -266,9 +265,9 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
         misses=len(every) - hits,
     )
     if given and score.rule == statistics.GUESS:
-        return join_sentences(found, _("No rule without a model finds more than a guess between the two candidates."))
+        return join_sentences(found, _("No rule without a model beats a guess between the two candidates."))
     beside = _(
-        "The rule “{rule}” finds {by_rule:,} of them, {both:,} of which the head finds too.",
+        "The rule “{rule}” finds {by_rule:,} of them, {both:,} together with the head.",
         rule=statistics.name(score.rule, given),
         by_rule=by_rule,
         both=sum(one.by_rule and one.hit for one in every),

@@ -75,7 +75,7 @@ def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> 
     with folded:
         link = selected_link(view, selection)
         if link is None:
-            show_notice(_("Select a query and a key above: their score is explained here."), role="status")
+            show_notice(_("Select a query and a key above to explain their score."), role="status")
             return
         try:
             with st.spinner(_("Decomposing the score"), show_time=True):
@@ -108,8 +108,8 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
     _follow(view, link, found.terms, explained.follow)
     st.caption(
         _(
-            "Each bar is what one part of the model adds to this score, minus its mean over the tokens that the query "
-            "can see. Norm statistics are held at this pass."
+            "Bars: each part's addition to this score, minus its mean over visible tokens. Norm "
+            "statistics are held at this pass."
         )
     )
     _details(link, found)
@@ -133,8 +133,8 @@ def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, 
     (key, [own, *_rest]), (query, [asking, *_more]) = (side_values([found.terms], side)[0] for side in ("key", "query"))
     said = [
         _(
-            "In head {head}, “{target}” scores {excess:+.2f} against the mean. Largest parts: {key} of “{target}” "
-            "{own:+.2f}, {query} of “{source}” {asking:+.2f}.",
+            "In head {head}, “{target}” scores {excess:+.2f} against the mean, mostly {key} of "
+            "“{target}” {own:+.2f}, {query} of “{source}” {asking:+.2f}.",
             head=link.name,
             target=link.target,
             source=link.source,
@@ -183,7 +183,7 @@ def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable
             _("Follow a head"),
             list(heads),
             key=TRAIL,
-            help=_("Opens the decomposition of this head at this word."),
+            help=_("Decomposes this head at this word."),
             on_change=lambda: follow(**strongest_link(view, *heads[st.session_state[TRAIL]])),
         )
 
@@ -228,8 +228,8 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
     many = sum(check.differs for check in found.checks if check.source != RANDOM)
     st.caption(
         _(
-            "Check: one source is removed from this head's query or key, and the score is computed again with new "
-            "norm statistics. {many} of {all} differ by over 20 %. The parts sum to the score within {error:.0e}.",
+            "One source is removed from the query or key and the score recomputed with new norms: "
+            "{many} of {all} differ by over 20 %. Parts sum to the score within {error:.0e}.",
             many=many,
             all=sum(check.source != RANDOM for check in found.checks),
             error=found.error,

@@ -43,9 +43,9 @@ SAID = (
     gettext_lazy("No token selected"),
 )
 TITLES = {
-    "head": gettext_lazy("BertViz head view · {model}"),
-    "model": gettext_lazy("BertViz model view · {model}"),
-    "neuron": gettext_lazy("BertViz neuron view · {model}"),
+    "head": gettext_lazy("BertViz head view"),
+    "model": gettext_lazy("BertViz model view"),
+    "neuron": gettext_lazy("BertViz neuron view"),
 }
 
 # BertViz's head view has no dark mode and its model view draws axis labels in black; these rules supply both.
@@ -80,9 +80,7 @@ def head_html(
         "heads": None if heads is None else list(heads),
         "parts": [_part(v) for v in views],
     }
-    hint = _(
-        "Point at a token to see its lines only. Click a square to toggle a head; double-click to show only that head."
-    )
+    hint = _("Point at a token for its lines only. Click a square to toggle a head; double-click for that head alone.")
     return document("head", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
@@ -92,7 +90,7 @@ def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> 
     A click enlarges a thumbnail. The parameters are those of ``head_html``.
     """
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
-    hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
+    hint = _("Click a map to enlarge or close it. In the enlarged map, point at a token on the left.")
     return document("model", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
@@ -118,13 +116,13 @@ def document(  # noqa: PLR0913  (keyword options of a document)
         "said": {str(one): translate(one) for one in SAID},
     }
     data = escape_json({**defaults, **shared, **payload})
-    title = translate(TITLES[kind]).format(model=view.trace.model.name)
+    title = f"{translate(TITLES[kind])} · {view.trace.model.name}"
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
     without = [str(layer) for layer in range(view.layers) if layer not in view.attending]
     missing = _("Layers without attention have no lines: {layers}.", layers=", ".join(without)) if without else ""
     drawn = _(
-        "Layers and heads count from 0. Weights are exact to four decimals. "
-        "Drawn by BertViz {version} (Jesse Vig, Apache-2.0).",
+        "Layers and heads count from 0. Weights have four decimals. Drawn by BertViz {version} "
+        "(Jesse Vig, Apache-2.0).",
         version=version(),
     )
     about = drawn
@@ -233,11 +231,6 @@ def _scripts(names: Sequence[str], prefix: str | None) -> str:
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
 BYTES_PER_NUMBER = 8 / 3  # a number takes 16 bits, which base64 lengthens by a third
-CALLED = {
-    "head": gettext_lazy("BertViz's head view"),
-    "model": gettext_lazy("BertViz's model view"),
-    "neuron": gettext_lazy("BertViz's neuron view"),
-}
 
 
 def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
@@ -268,9 +261,9 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
     if tokens <= most:
         return None
     return gettext_lazy(
-        "{view} takes seconds beyond {most} tokens on this model ({layers} layers of {heads} heads); this text "
-        "has {tokens}. Shorten it, or use All heads.",
-        view=CALLED[kind],
+        "{view} is slow beyond {most} tokens ({layers} layers of {heads} heads); this text has "
+        "{tokens}. Shorten it, or use All heads.",
+        view=TITLES[kind],
         most=most,
         layers=view.layers,
         heads=view.heads,
@@ -299,10 +292,10 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
     if causal:
         part["split"] = None  # BertViz hides later tokens by position, which a cut text would shift
     payload = {"layer": layer, "head": head, "causal": causal, "parts": [part]}
-    hint = _("Rest on a token on the left to see where it looks; press the + beside it to see its query and the keys.")
+    hint = _("Point at a token on the left; press the + beside it for its query and the keys.")
     scales = sorted({f"{record.scale:.4g}" for record in records})
     notes = (
-        _("The column q · k holds the product times the model's scale, {scales}.", scales=_(" or ").join(scales)),
+        _("The column q · k includes the model's scale, {scales}.", scales=_(" or ").join(scales)),
         *describe_omissions(view),
         _("Queries and keys are rounded to 16 bits."),
     )
@@ -322,19 +315,19 @@ def describe_omissions(view: View) -> list[str]:
     holes = any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks)
     uneven = len({mask.causal for mask in masks}) > 1
     sentences = {
-        _("The model adds a position bias to each score before the softmax; q · k is shown without it."): any(
+        _("A position bias follows before the softmax; q · k is shown without it."): any(
             record.bias is not None for record in records
         ),
         _(
-            "The model bends scores towards ±{caps} before the softmax (soft cap); q · k is shown before that.",
+            "Scores are bent towards ±{caps} before the softmax (soft cap); q · k is shown before that.",
             caps=", ±".join(f"{cap:g}" for cap in caps),
         ): bool(caps),
-        _("The model keeps a share of each row for a sink that is no token, so weights sum to less than one."): any(
+        _("Each row keeps a share for a sink that is no token, so weights sum to less than one."): any(
             record.sinks is not None for record in records
         ),
-        _("Some pairs are masked in the model: their q · k is shown, their weight is 0."): holes or uneven,
-        _("Weights were scaled to sum to one over the tokens shown."): view.renormalise and not view.special,
-        _("Special tokens are hidden, so weights sum to less than one."): not view.renormalise and not view.special,
+        _("Of masked pairs, q · k is shown; their weight is 0."): holes or uneven,
+        _("Weights were scaled to sum to one over shown tokens."): view.renormalise and not view.special,
+        _("Special tokens are hidden, so rows sum to less than one."): not view.renormalise and not view.special,
     }
     return [sentence for sentence, true in sentences.items() if true]
 

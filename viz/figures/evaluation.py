@@ -85,7 +85,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
         showlegend=False,
         hovermode="closest",
     )
-    add_color_note(figure, theme, _("Rows: true; columns: said; colour: share of the row"))
+    add_color_note(figure, theme, _("Rows: true; columns: predicted; colour: share of the row"))
     return figure
 
 
@@ -352,7 +352,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
     """Draw a histogram of the changes by random edit sets, shape (set,), and the chosen set's change as a line."""
-    figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
+    figure = empty(theme, _("Is it more than chance?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("random sets"),
         x=changes,
@@ -379,7 +379,7 @@ def removal_curve(  # noqa: PLR0913
         steps = np.arange(random.shape[1])
         low, high = random.min(axis=0), random.max(axis=0)
         figure.add_scatter(
-            name=_("random orders, least to most of {orders}", orders=len(random)),
+            name=_("random orders, range of {orders}", orders=len(random)),
             x=[*steps, *steps[::-1]],
             y=[*high, *low[::-1]],
             fill="toself",

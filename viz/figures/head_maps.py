@@ -10,7 +10,7 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from attention.mask import FloatArray
-from i18n import _, ngettext
+from i18n import _
 from viz.figures.theme import (
     ABOVE,
     BAR,
@@ -246,9 +246,7 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
     for group in sorted(set(groups)):
         mine = [at for at, number in enumerate(groups) if number == group]
         figure.add_scatter(
-            name=ngettext(
-                "group {group}, {n} head", "group {group}, {n} heads", len(mine), group=group + 1, n=len(mine)
-            ),
+            name=_("group {group} ({n})", group=group + 1, n=len(mine)),
             x=points[mine, 0],
             y=points[mine, 1],
             customdata=[[*heads[at], escape_label(notes[at])] for at in mine],

@@ -99,7 +99,7 @@ def entropy_by_layer(
     0 bits mean that each query attends to a single key.
     ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
     """
-    figure = empty(theme, _("How widely does each head spread its attention?"), _("Layer"), _("Entropy (bits)"))
+    figure = empty(theme, _("How widely do heads spread attention?"), _("Layer"), _("Entropy (bits)"))
     add_heads(figure, theme, entropy, selected)
     most = most_bits(size)
     evenly = (
@@ -134,7 +134,7 @@ def distance_by_layer(
 
     ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
     """
-    figure = empty(theme, _("How far does each head look?"), _("Layer"), _("Mean distance (tokens)"))
+    figure = empty(theme, _("How far do heads look?"), _("Layer"), _("Mean distance (tokens)"))
     add_heads(figure, theme, distance, selected)
     even = even_distance(size)
     reference(figure, theme, even, _("uniform attention: {even:.1f} tokens", even=even))
@@ -168,7 +168,7 @@ def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -
 
     ``before`` and ``after`` are (head,). The marks of ``head`` are larger.
     """
-    figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
+    figure = empty(theme, _("How widely do this layer's heads look?"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before))
     line = {"color": theme.grid, "width": 3}
     for place, low, high in zip(places, before, after, strict=True):
@@ -324,9 +324,7 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     figure.update_xaxes(**axis, tickvals=list(range(many)), ticktext=labels, tickangle=-90)
     figure.update_yaxes(**axis, tickvals=list(range(rows)), ticktext=names, range=[rows - 0.5, -0.5])
     less, more = sides(theme)
-    add_color_note(
-        figure, theme, _("{less}: away from the second text's answer; {more}: towards it", less=less, more=more)
-    )
+    add_color_note(figure, theme, _("{less}: away from the second answer; {more}: towards it", less=less, more=more))
     figure.update_layout(
         height=ABOVE + BAR + WORDS + ROW * rows,
         margin={"t": ABOVE + BAR, "b": WORDS},

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, translate
-from viz.figures.theme import LEGEND, Theme, empty, escape_label, reference, truncate
+from viz.figures.theme import LEGEND, Theme, color_at, diverging_scale, empty, escape_label, reference, truncate
 
 REST = gettext_lazy("all others")
 PROBABILITY = gettext_lazy("probability")
@@ -230,23 +230,28 @@ def received_by_token(
 
 
 MOST = 60  # words drawn at most
+SIGNS = (0.15, 0.85)  # places of the colours for negative and positive bars on the diverging scale
 
 
 def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Theme, unit: str) -> go.Figure:
     """Draw the attribution of each word by each method: a group of bars per word, in text order.
 
-    ``ways`` maps the name of a method to its values, (word,) in ``unit``. Beyond MOST words only the first MOST are
-    drawn.
+    ``ways`` maps the name of a method to its values, (word,) in ``unit``. Colours show the sign, as in the shaded text
+    of a method, and a pattern the method. Beyond MOST words only the first MOST are drawn.
     """
     shown = words[:MOST]
+    below, above = (color_at(diverging_scale(theme), end) for end in SIGNS)
     figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
-    for (name, values), colour in zip(ways.items(), (theme.heads, theme.accent), strict=False):
+    for (name, values), pattern in zip(ways.items(), ("", "/"), strict=False):
         figure.add_bar(
             orientation="h",
             x=values[: len(shown)].tolist(),
             y=list(range(len(shown))),
             name=escape_label(name),
-            marker={"color": colour},
+            marker={
+                "color": [above if value > 0 else below for value in values[: len(shown)]],
+                "pattern": {"shape": pattern},
+            },
             customdata=[escape_label(word) for word in shown],
             hovertemplate="%{customdata}: %{x:.3f}",
             showlegend=True,

@@ -52,7 +52,7 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
     if collapsed:
         at = dict(points)
         figure.add_scatter(
-            name=_("one label for everything, twice running"),
+            name=_("one label throughout, twice"),
             x=[step for step, _ in collapsed],
             y=[at.get(step, 0.0) for step, _ in collapsed],
             customdata=[escape_label(label) for _, label in collapsed],
@@ -66,7 +66,7 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
             y=baseline,
             line=line,
             showlegend=True,
-            name=_("counting words (TF-IDF, logistic regression): {baseline:.3f}", baseline=baseline),
+            name=_("TF-IDF, logistic regression: {baseline:.3f}", baseline=baseline),
         )
     if ceiling is not None:
         figure.update_yaxes(range=[0, 1.02 * ceiling])

@@ -26,7 +26,7 @@ def agreement_matrices(
             shares,
             tuple(names),
             tuple(words),
-            _("Each row is scaled to sum to one, so rows compare in their pattern, not in their size."),
+            _("Rows are scaled to sum to one: compare their pattern, not their size."),
             "sequential",
         ),
         MatrixSpec(
@@ -34,7 +34,7 @@ def agreement_matrices(
             agreement,
             tuple(names),
             tuple(names),
-            _("Spearman's rank correlation over the words: 1 the same order, 0 none in common, -1 the reverse."),
+            _("Spearman's rank correlation over words: 1 same order, 0 none, -1 reverse."),
             "diverging",
             1.0,
             tuple(marked),
@@ -94,16 +94,16 @@ def neuron(  # noqa: PLR0913  (the inputs of the sheets)
     return [
         MatrixSpec("q", query[None], ("q",), note=_("The query's {channels} channels.", channels=channels)),
         MatrixSpec("k", keys, rows, note=_("A key a row."), marked_rows=marks),
-        MatrixSpec("q × k", products, rows, note=_("Channel by channel; a row sums to q · k."), marked_rows=marks),
+        MatrixSpec("q × k", products, rows, note=_("By channel; a row sums to q · k."), marked_rows=marks),
         MatrixSpec("q · k", products.sum(axis=1, keepdims=True), rows, note=_("The sums."), marked_rows=marks),
         MatrixSpec(
             _("weight"), weights[:, None], rows, note=_("After the softmax."), palette="sequential", marked_rows=marks
         ),
         MatrixSpec(
-            _("How much each channel tells these keys apart"),
+            _("How much each channel distinguishes these keys"),
             spread,
             (_("spread"),),
-            note=_("Standard deviation over the keys of the scaled products."),
+            note=_("Standard deviation of scaled products over keys."),
             palette="sequential",
         ),
     ]

@@ -101,7 +101,7 @@ def matrix(name: str, weights: FloatArray) -> MatrixSpec:
     """Return the matrix of a head's weights to draw, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
-        "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
+        "Rows: the head's {heads_own} channels; columns: {stream} of the stream.",
         heads_own=len(weights),
         stream=weights.shape[1],
     )
@@ -139,7 +139,7 @@ def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
     heads, channels = way.context.shape[0], way.context.shape[2]
     names = tuple(_("head {head}", head=at) for at in range(heads))
     note = _(
-        "{heads} heads of {channels} channels; side by side they are one vector of {width}.",
+        "{heads} heads of {channels} channels: together {width}.",
         heads=heads,
         channels=channels,
         width=heads * channels,
@@ -191,7 +191,7 @@ def _clipped_matrix(name: str, values: FloatArray, rows: tuple[str, ...]) -> Mat
     largest = float(values[np.abs(values[:, channel]).argmax(), channel])
     number = f"{largest:.2f}".replace("-", "−")
     note = _(
-        "The largest number is {number}, in channel {channel}; the colours end at ±{limit:.2f}.",
+        "Largest number: {number}, channel {channel}; colours end at ±{limit:.2f}.",
         number=number,
         channel=channel,
         limit=limit,

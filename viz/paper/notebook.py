@@ -125,8 +125,8 @@ def weights_methods(view: View, layer: int, head: int) -> str:
     """Return a methods section's text: the head, the model, its weights' hash, the tokens and the version."""
     model = view.trace.model
     made = _(
-        "Attention weights of head {layer}-{head} of {model} (revision {revision}, weights SHA-256 {weights}), "
-        "counted from 0, on a text of {tokens} tokens.",
+        "Attention weights of head {layer}-{head} (from 0) of {model} (revision {revision}, weights "
+        "SHA-256 {weights}) on {tokens} tokens.",
         layer=layer,
         head=head,
         model=model.name,

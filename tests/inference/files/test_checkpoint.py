@@ -150,7 +150,7 @@ def quantized(**settings: object) -> Callable[[Path], None]:
 
 
 CASES: list[tuple[Callable[[Path], None], str]] = [
-    (no_weights, "no weights in the safetensors format"),
+    (no_weights, "no safetensors weights"),
     (pickled, "only pickle weights"),
     (truncated, r"are damaged or incomplete \(model\.safetensors\)"),
     (garbage, "are damaged or incomplete"),
@@ -158,15 +158,15 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     *((shaped(shape), "are damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
     (zipped, "are damaged or incomplete"),
     (empty, "are damaged or incomplete"),
-    (mute, "comes without a tokenizer"),
-    (adapter, "is an adapter for another model"),
+    (mute, "has no tokenizer"),
+    (adapter, "is an adapter"),
     (prompts, r"virtual tokens \(PREFIX_TUNING\)"),
-    (a_broken_adapter, "an adapter for another model"),
-    (escaping, "names files that are not its own"),
+    (a_broken_adapter, "an adapter"),
+    (escaping, "names files of others"),
     (a_shard_missing, r"weight file model-1\.safetensors is missing"),
     (a_broken_index, "cannot be read"),
     (no_config, r"is not a model: it has no config\.json"),
-    (a_broken_config, r"config\.json is not JSON"),
+    (a_broken_config, r"config\.json is not a JSON"),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors", "tokenizer.json", "config.json")),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors.index.json", "vocab.txt")),
     (a_pointer_as_shard, r"^model-1\.safetensors of mine .*git lfs pull"),
@@ -240,7 +240,7 @@ def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("---\nbase_model: google/electra-small\n---", {}, "Copy tokenizer.json from google/electra-small."),
         ("---\nbase_model:\n- gpt2\n---", {}, "Copy tokenizer.json from gpt2."),
         (None, {"_name_or_path": "bert-base-cased"}, "Copy tokenizer.json from bert-base-cased."),
-        (None, {"_name_or_path": "/data/secret"}, "from the model that it was trained from."),
+        (None, {"_name_or_path": "/data/secret"}, "from its base model."),
     ],
 )
 def test_a_missing_tokenizer_is_named_by_its_base(
@@ -257,7 +257,7 @@ def test_a_missing_tokenizer_is_named_by_its_base(
 
 def test_an_adapter_alone_is_to_be_merged_first(tmp_path: Path) -> None:
     adapter(tmp_path)
-    with pytest.raises(UserError, match="Merge first"):
+    with pytest.raises(UserError, match="With PEFT"):
         inspect(tmp_path, "mine")
 
 

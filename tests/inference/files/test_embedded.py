@@ -48,7 +48,7 @@ def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
     shutil.copyfile(embedded.folder() / changed, tmp_path / changed)
     with (tmp_path / changed).open("ab") as stream:
         stream.write(b" ")
-    with pytest.raises(UserError, match=rf"file {changed} is missing or is not the published one"):
+    with pytest.raises(UserError, match=rf"{changed} of the embedded model is missing or not the published file"):
         embedded.verify(tmp_path)
 
 
@@ -64,7 +64,7 @@ def test_our_own_models_open_in_float32(name: str) -> None:
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"other")
-    with pytest.raises(UserError, match="published one"):
+    with pytest.raises(UserError, match="not the published"):
         embedded.verify(tmp_path)
 
 

@@ -81,7 +81,7 @@ def test_what_sees_comes_with_its_processor_and_no_tokenizer(fake: FakeHub, tmp_
 
 
 def test_unknown_model(fake: FakeHub, tmp_path: Path) -> None:
-    assert "no model called someone/nothing, or it is private" in str(refusal(fake, tmp_path, "someone/nothing"))
+    assert "no public model called someone/nothing" in str(refusal(fake, tmp_path, "someone/nothing"))
 
 
 def test_unknown_revision(fake: FakeHub, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_unknown_revision(fake: FakeHub, tmp_path: Path) -> None:
 
 def test_gated_model(fake: FakeHub, tmp_path: Path) -> None:
     fake.gated.add("someone/tiny-bert")
-    assert "is gated: its owner asks for consent" in str(refusal(fake, tmp_path, "someone/tiny-bert"))
+    assert "is gated" in str(refusal(fake, tmp_path, "someone/tiny-bert"))
 
 
 def test_pickle_only(fake: FakeHub, tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_pickles_with_a_safe_copy(fake: FakeHub, tmp_path: Path) -> None:
 
 def test_no_weights_no_config_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
     bare = variant(fake, "someone/bare", drop=("model.safetensors",))
-    assert "no weights in the safetensors format" in str(refusal(fake, tmp_path, bare))
+    assert "no safetensors weights" in str(refusal(fake, tmp_path, bare))
     unconfigured = variant(fake, "someone/unconfigured", drop=("config.json",))
     assert "it has no config.json" in str(refusal(fake, tmp_path, unconfigured))
     mute = variant(fake, "someone/mute", drop=("tokenizer.json", "vocab.txt"))
-    assert "without a tokenizer" in str(refusal(fake, tmp_path, mute))
+    assert "no tokenizer" in str(refusal(fake, tmp_path, mute))
 
 
 def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,15 +124,15 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"model_type": "mamba"}, "has no attention to look at"),
+        ({"model_type": "mamba"}, "has no attention"),
         ({"model_type": "swin"}, "attends inside windows"),
-        ({"model_type": "yolos"}, "reads pictures in its own"),
-        ({"model_type": "whisper"}, "reads sound or moving pictures"),
+        ({"model_type": "yolos"}, "has no patches"),
+        ({"model_type": "whisper"}, "reads sound or video"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
-        ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
+        ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never run here"),
         ({"model_type": "llama", "quantization_config": {"quant_method": "gptq"}}, "(gptq)"),
-        ({}, "states no model_type"),
-        ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is broken"),
+        ({}, "has no model_type"),
+        ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is damaged"),
     ],
 )
 def test_architectures_that_cannot_be_traced(
@@ -143,7 +143,7 @@ def test_architectures_that_cannot_be_traced(
 
 
 def test_a_broken_config(fake: FakeHub, tmp_path: Path) -> None:
-    assert "is not JSON" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
+    assert "is not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
     assert "not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"[]")))
 
 
@@ -152,7 +152,7 @@ def test_an_index_that_points_elsewhere(fake: FakeHub, tmp_path: Path) -> None:
     kept = dict(fake.repositories["someone/tiny-bert"]) | {"model.safetensors.index.json": index}
     del kept["model.safetensors"]
     fake.repositories["someone/odd"] = kept
-    assert "names files that are not its own" in str(refusal(fake, tmp_path, "someone/odd"))
+    assert "names files of others" in str(refusal(fake, tmp_path, "someone/odd"))
 
 
 def test_a_hub_in_trouble(fake: FakeHub, tmp_path: Path) -> None:
@@ -171,10 +171,10 @@ def test_no_network_answers_fast(tmp_path: Path) -> None:
 
 
 def test_the_librarys_own_offline_switch_is_heard(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="off here"):
+    with pytest.raises(UserError, match="off"):
         hub.fetch_offer("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
 
 
 def test_offline_asks_nothing(fake: FakeHub, tmp_path: Path) -> None:
-    assert "the hub is switched off here" in str(refusal(fake, tmp_path, "someone/tiny-bert", offline=True))
+    assert "the hub is switched off" in str(refusal(fake, tmp_path, "someone/tiny-bert", offline=True))
     assert fake.asked == []

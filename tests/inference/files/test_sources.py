@@ -59,7 +59,7 @@ def test_too_large_is_said_before_the_download(tmp_path: Path) -> None:
     model = save(tmp_path / "mine", "bert")
     with serving() as fake:
         fake.add("someone/tiny", model)
-        with pytest.raises(UserError, match="may use"):
+        with pytest.raises(UserError, match="allowed"):
             find("someone/tiny", None, Settings(endpoint=fake.endpoint, cache=tmp_path / "c", model_memory_bytes=1000))
 
 

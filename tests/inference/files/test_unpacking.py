@@ -126,7 +126,7 @@ def test_what_was_damaged_is_unpacked_again(extra: Extra, unpacked: list[Path], 
 
 
 def test_other_bytes_are_never_opened(extra: Extra, unpacked: list[Path], settings: Settings) -> None:
-    with pytest.raises(UserError, match=r"not opened\."):
+    with pytest.raises(UserError, match="not the published one"):
         replace(extra, sha256="0" * 64).folder(settings)
     assert unpacked == []
 
@@ -143,7 +143,7 @@ def test_an_unpacking_that_fails_leaves_nothing(extra: Extra, settings: Settings
 def test_a_folder_that_cannot_be_written_is_said(extra: Extra, settings: Settings) -> None:
     assert settings.cache is not None
     settings.cache.write_text("a file where the folder should be")
-    with pytest.raises(UserError, match="written or"):
+    with pytest.raises(UserError, match="cannot be written"):
         extra.folder(settings)
 
 
@@ -215,7 +215,7 @@ def test_make_extra_unpacks_what_it_can(
     another = replace(extra, name="Another")
     monkeypatch.setattr(extras, "ALL", (replace(extra, package=NOWHERE), another))
     assert extras.main([]) == 1
-    assert capsys.readouterr().err.count("To have it, run: make extra") == 1
+    assert capsys.readouterr().err.count("Run: make extra") == 1
     assert packages.is_intact(another.place(settings)), (
         "one that is missing does not keep the other from being unpacked"
     )

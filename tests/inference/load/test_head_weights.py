@@ -49,7 +49,7 @@ def test_the_embedded_model_has_none() -> None:
 def test_what_would_do_is_named(tmp_path: Path, settings: Settings) -> None:
     bare = save_bare(tmp_path / "models" / "bare", "bert")
     save(tmp_path / "models" / "filler", "BERT")
-    with pytest.raises(UserError, match=rf"bare has {WHAT[MASKED]}\. .*filler would do"):
+    with pytest.raises(UserError, match=rf"bare has {WHAT[MASKED]}\. .*filler"):
         asked(settings, bare)
     with pytest.raises(UserError, match=f"bare has {WHAT[NEXT_SENTENCE]}") as caught:
         asked(settings, bare, NEXT_SENTENCE)
@@ -118,7 +118,7 @@ def test_norms_named_as_in_2018_are_known(tmp_path: Path, settings: Settings) ->
 @pytest.mark.parametrize("head", [MASKED, NEXT_SENTENCE])
 def test_models_that_write_fill_no_blanks(tmp_path: Path, settings: Settings, kind: str, head: str) -> None:
     folder = save_bare(tmp_path / "models" / kind, kind)
-    with pytest.raises(UserError, match=f"{kind} has no head that"):
+    with pytest.raises(UserError, match=f"{kind} has no .*-"):
         asked(settings, folder, head)
 
 

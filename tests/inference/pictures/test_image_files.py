@@ -149,13 +149,13 @@ def refused(data: bytes) -> str:
 
 
 def test_what_is_no_picture_of_the_three_kinds_is_named() -> None:
-    assert refused(b"") == "The file is empty; bring a picture in PNG, JPEG or WebP."
+    assert refused(b"") == "The file is empty. Add a PNG, JPEG or WebP picture."
     for kind in ("GIF", "BMP", "TIFF"):
-        assert refused(saved(photo(), kind)).startswith(f"The file is {kind}; only PNG, JPEG and WebP are read.")
-    assert refused(b"\0\0\0\x18ftypheic\0\0\0\0").startswith("The file is HEIC;")
+        assert refused(saved(photo(), kind)).startswith(f"The file is {kind}. Save it as PNG")
+    assert refused(b"\0\0\0\x18ftypheic\0\0\0\0").startswith("The file is HEIC.")
     assert refused(b'<svg xmlns="http://www.w3.org/2000/svg"/>').startswith("The file is SVG;")
     for other in (b"hello", b"PK\3\4", b"RIFF\0\0\0\0WAVEfmt ", saved(photo(), "PPM")):
-        assert refused(other).startswith("The file holds no picture in PNG, JPEG or WebP")
+        assert refused(other).startswith("The file is not a PNG, JPEG or WebP")
 
 
 def png(width: int, height: int, content: bytes = b"") -> bytes:
@@ -195,21 +195,21 @@ def test_a_picture_of_too_many_pixels_is_refused_before_any_is_decoded(monkeypat
         (webp(16_383, 16_383), "far too many"),
     ):
         assert refused(data) == (
-            f"The picture has {stated} pixels; at most 50 million are read, and 16,383 along a side. Make it smaller."
+            f"The picture has {stated} pixels; the limits are 50 million, and 16,383 along a side. Make it smaller."
         )
     assert MOST_PIXELS == 50_000_000
 
 
 def test_a_file_of_too_many_bytes_is_refused() -> None:
     assert refused(saved(photo(), "PNG") + bytes(MOST_BYTES)) == (
-        "The picture's file has 30 MB; at most 30 are read. Save it smaller."
+        "The picture has 30 MB; the limit is 30. Save it smaller."
     )
 
 
 def test_a_small_file_does_not_stand_for_endless_passes() -> None:
     jpeg = saved(photo(), "JPEG", progressive=True)
     scan = jpeg[jpeg.rindex(b"\xff\xda") : -2]
-    assert refused(jpeg[:-2] + scan * MOST_SCANS + jpeg[-2:]).startswith("This JPEG picture is stored in more than 40")
+    assert refused(jpeg[:-2] + scan * MOST_SCANS + jpeg[-2:]).startswith("This JPEG has over 40")
 
 
 @loop_over("kind", ["PNG", "JPEG", "WEBP"])
@@ -218,13 +218,12 @@ def test_a_file_that_was_cut_short_is_refused(kind: str, part: float) -> None:
     noise = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
     data = saved(noise, kind)
     assert refused(data[: int(len(data) * part)]) == (
-        f"This {kind} picture cannot be read: the file is damaged or was cut short. Bring it again, or save the picture"
-        " anew."
+        f"This {kind} picture is damaged or incomplete. Add it again, or save it anew."
     )
 
 
 def test_more_or_fewer_pixels_than_stated_are_no_harm() -> None:
-    assert "cannot be read" in refused(png(500, 500, bytes(600)))
+    assert "damaged or incomplete" in refused(png(500, 500, bytes(600)))
     assert open_picture(png(5, 5, bytes(10**6))).pixels.shape == (5, 5, 3), (
         "a bomb is not unpacked further than it is stated"
     )

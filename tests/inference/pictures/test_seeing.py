@@ -169,17 +169,17 @@ def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
 @loop_over(
     ("name", "question", "said"),
     [
-        ("ViT", PictureLabels(picture=picture()), "no head that tells the class of a picture"),
-        ("CLIP", PictureLabels(picture=picture()), "no head that tells the class of a picture"),
-        ("ViT", PictureTexts(picture=picture(), texts=TEXTS), "compares no texts with pictures"),
-        ("ViT", AttributionOfPatches(picture=picture(), text="a cat"), "compares no texts with pictures"),
-        ("CLIP", PictureTexts(picture=picture()), "0 texts came"),
+        ("ViT", PictureLabels(picture=picture()), "no image-classification head"),
+        ("CLIP", PictureLabels(picture=picture()), "no image-classification head"),
+        ("ViT", PictureTexts(picture=picture(), texts=TEXTS), "does not compare texts with pictures"),
+        ("ViT", AttributionOfPatches(picture=picture(), text="a cat"), "does not compare texts with pictures"),
+        ("CLIP", PictureTexts(picture=picture()), "Got 0 texts"),
         ("CLIP", PictureTexts(picture=picture(), texts=("",)), "is empty"),
         ("ViT", PictureVector(), "No picture came"),
         ("ViT judge", AttributionOfPatches(picture=picture(), label=4), "the model knows 4"),
-        ("ViT", PictureVector(picture=picture(), edits=((Ablate(7, 0),),)), "names a head that is not there"),
-        ("ViT", HiddenStates(text="a cat"), "reads pictures, not text"),
-        ("ViT", TextLabel(text="a cat"), "reads pictures, not text"),
+        ("ViT", PictureVector(picture=picture(), edits=((Ablate(7, 0),),)), "names a missing head"),
+        ("ViT", HiddenStates(text="a cat"), "reads pictures"),
+        ("ViT", TextLabel(text="a cat"), "reads pictures"),
     ],
 )
 def test_refusals(backend: LocalBackend, root: Path, name: str, question: Any, said: str) -> None:

@@ -109,11 +109,11 @@ def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models:
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("ViT", {"text": "a cat"}, "reads pictures, not text"),
+        ("ViT", {"text": "a cat"}, "reads pictures"),
         ("ViT", {"text": "a cat", "picture": picture()}, "Leave the text out"),
         ("CLIP", {"text": "a cat", "pair": "a dog", "picture": picture()}, "Leave the second text out"),
-        ("ViT", {"picture": picture(), "side": 4000}, "here at most 2,048 pixels"),
-        ("DINOv2", {"picture": picture(1, 60_000)}, "Pick one of another shape"),
+        ("ViT", {"picture": picture(), "side": 4000}, "up to 2,048"),
+        ("DINOv2", {"picture": picture(1, 60_000)}, "Pick another"),
     ],
 )
 def test_refusals(backend: LocalBackend, models: Path, name: str, given: Any, said: str) -> None:
@@ -169,5 +169,5 @@ def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
     eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
     assert eye is not None
     monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
-    with pytest.raises(UserError, match="this picture"):
+    with pytest.raises(UserError, match="this input"):
         backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))

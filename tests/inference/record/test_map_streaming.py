@@ -95,7 +95,7 @@ def test_a_pass_for_maps_only_ends_at_the_last_attention(backend: LocalBackend, 
 def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBackend) -> None:
     loaded = backend.loaded("./t5", None)
     readings = [read(loaded, text) for text in TEXTS]
-    with pytest.raises(UserError, match="read alone"):
+    with pytest.raises(UserError, match="run alone"):
         batching.stream(replace(loaded, records=False), tensors(loaded, *readings), [1, 1], lambda *_: None)
 
 

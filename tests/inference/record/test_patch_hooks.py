@@ -163,10 +163,10 @@ def test_threads_do_not_mix_what_they_take() -> None:
 @pytest.mark.parametrize(
     ("take", "sentence"),
     [
-        (PatchHead(2, 0, ((0, 0),)), "No head 2-0 is there: the encoder of this model has 2 layers of 3 heads"),
-        (PatchHead(0, 3, ((0, 0),)), "No head 0-3 is there"),
-        (PatchResidual(5, ((0, 0),)), "No layer 5 is there"),
-        (PatchResidual(0, ((0, 0),), "decoder"), "No layer 0 is there: the decoder of this model has no such part"),
+        (PatchHead(2, 0, ((0, 0),)), "There is no head 2-0: the encoder has 2 layers of 3 heads"),
+        (PatchHead(0, 3, ((0, 0),)), "There is no head 0-3"),
+        (PatchResidual(5, ((0, 0),)), "There is no layer 5"),
+        (PatchResidual(0, ((0, 0),), "decoder"), "There is no layer 0: the decoder has no such part"),
     ],
 )
 def test_what_a_model_does_not_have_is_refused(take: Patch, sentence: str) -> None:

@@ -168,15 +168,15 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
 @loop_over(
     ("question", "sentence"),
     [
-        ({"width": 0}, "0 beams were asked for; 2 to 12"),
-        ({"width": 1}, "1 beams were asked for; 2 to 12 can be followed. One text alone is written token by token"),
-        ({"width": MOST_BEAMS + 1}, "13 beams were asked for"),
+        ({"width": 0}, "0 beams were requested; expected 2 to 12"),
+        ({"width": 1}, "1 beams were requested; expected 2 to 12."),
+        ({"width": MOST_BEAMS + 1}, "13 beams were requested; expected"),
         ({"width": 2, "beams": (Beam((4,)), Beam((5,)), Beam((6,)))}, "3 beams of"),
-        ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens came"),
-        ({"beams": (Beam((2,)),)}, "nothing is written after its end"),
+        ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens; expected"),
+        ({"beams": (Beam((2,)),)}, "nothing follows it"),
         ({"beams": (Beam((4000,)),)}, "has tokens 0 to 39"),
         ({"beams": (Beam((4,) * 20),)}, "reads at most 11"),
-        ({"written": (4,)}, "nothing is written beside them"),
+        ({"written": (4,)}, "other writing"),
     ],
 )
 def test_beams_that_no_step_could_have_left_are_refused(question: Any, sentence: str, reader: SafeTokenizer) -> None:

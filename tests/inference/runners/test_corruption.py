@@ -77,5 +77,5 @@ def test_the_same_seed_gives_the_same_sample(backend: LocalBackend, folder: Path
 def test_one_piece_at_least_and_blanks_are_left_alone(backend: LocalBackend, folder: Path) -> None:
     found = backend.predict(Corruption(model=str(folder), text="the [MASK]"))
     assert [chosen.position for chosen in found.chosen] == [1]
-    with pytest.raises(UserError, match="but blanks"):
+    with pytest.raises(UserError, match="only blanks"):
         backend.predict(Corruption(model=str(folder), text="[MASK]"))

@@ -109,11 +109,11 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend: LocalBackend
     ("question", "sentence"),
     [
         (VectorEffects(text=TEXT, edits=((Ablate(6, 0),),)), "has 6 layers of 12 heads"),
-        (VectorEffects(text=TEXT, edits=((MaskEdge(0, 0, 1, 99),),)), "names a token that is not there"),
+        (VectorEffects(text=TEXT, edits=((MaskEdge(0, 0, 1, 99),),)), "names a missing token"),
         (VectorEffects(text=TEXT, edits=((),) * 2049), "at most 2048"),
-        (BlankEffects(text="the [MASK]", words=("cat",)), "no head that guesses masked words"),
-        (FollowsEffects(text="one", pair="two"), "no head that judges"),
-        (NextTokenEffects(text="one"), "no head that continues"),
+        (BlankEffects(text="the [MASK]", words=("cat",)), "no masked-word head"),
+        (FollowsEffects(text="one", pair="two"), "no next-sentence head"),
+        (NextTokenEffects(text="one"), "no next-word head"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, question: Any, sentence: str) -> None:

@@ -147,8 +147,8 @@ def test_what_one_thread_swaps_another_does_not_see() -> None:
     ("question", "said"),
     [
         (OcclusionRequest(text="The cat."), "No word is hidden"),
-        (OcclusionRequest(text=TEXT, blank=1), "Blank 1 was asked about; the text has 1"),
-        (OcclusionRequest(text=TEXT, token=10**6), "Piece 1000000 was asked about; BERT knows"),
+        (OcclusionRequest(text=TEXT, blank=1), "There is no blank 1; the text has 1"),
+        (OcclusionRequest(text=TEXT, token=10**6), "Piece 1000000; BERT knows"),
         (Gradients(text=TEXT, part=2, parts=2), "Part 2 of 2"),
         (Gradients(text=TEXT, steps=0), "in 0 steps"),
     ],

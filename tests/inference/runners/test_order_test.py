@@ -24,7 +24,7 @@ FREE = {
     "roberta": "Every row of embeddings.position_embeddings.weight (rows × numbers: 42 × 24)",
     "distilbert": "Every row of embeddings.position_embeddings.weight (rows × numbers: 40 × 24)",
     "modernbert": "The angles of rotary_emb.full_attention_inv_freq and 1 similar",
-    "t5": "The numbers of encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+    "t5": "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
     "marian": "Every row of encoder.embed_positions.weight (rows × numbers: 64 × 24)",
 }
 HELD = {"gpt2": ("causal",), "llama": ("causal",), "windowed": ("window",)}

@@ -56,7 +56,7 @@ def test_an_answer_is_kept_until_it_is_asked_for_anew(backend: LocalBackend, fol
 
 @pytest.mark.parametrize("tokens", [0, -3, 41])
 def test_a_length_that_the_model_does_not_read_is_refused(backend: LocalBackend, folder: Path, tokens: int) -> None:
-    with pytest.raises(UserError, match=f"{tokens} tokens were asked for; .*bert reads 1 to 40 of them here"):
+    with pytest.raises(UserError, match=f"{tokens} tokens were requested; .*bert reads 1 to 40 here"):
         backend.inspect(CostRequest(model=str(folder / "bert"), tokens=tokens))
 
 

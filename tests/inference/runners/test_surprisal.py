@@ -70,7 +70,7 @@ def test_typed_blanks_are_read_and_not_scored(backend: LocalBackend, root: Path)
     )
     scored = [found.row.pieces[at] for at in found.places]
     assert "".join(scored) == "thesatonit"
-    with pytest.raises(UserError, match="but blanks"):
+    with pytest.raises(UserError, match="only blanks"):
         backend.predict(SurprisalRequest(model=str(root / "BERT"), text="[MASK] [MASK]", stop=9))
 
 

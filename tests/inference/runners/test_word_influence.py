@@ -180,9 +180,9 @@ def test_answers_do_not_depend_on_what_shares_a_batch(
 @loop_over(
     ("kind", "more", "sentence"),
     [
-        (WordGradients, {"text": "a " * 130, "model": "all-MiniLM-L6-v2"}, "at most 128"),
+        (WordGradients, {"text": "a " * 130, "model": "all-MiniLM-L6-v2"}, "limit here is 128"),
         (WordGradients, {"focus": (3, 99)}, "were asked about"),
-        (FlowToWord, {"text": "a " * 60, "model": "all-MiniLM-L6-v2"}, "at most 48 tokens"),
+        (FlowToWord, {"text": "a " * 60, "model": "all-MiniLM-L6-v2"}, "limit here is 48"),
         (ZeroedValues, {"layer": 2}, "2 layers"),
         (ZeroedValues, {"name": "deberta"}, "own code"),
         (WithoutWords, {"name": "deberta", "words": WORDS}, "own code"),

@@ -242,7 +242,7 @@ def test_parts_in_words() -> None:
     assert in_words(both) == (
         "every digit on its own",
         "spaces written as ▁",
-        "▁ put before the text",
+        "▁ before the text",
         "split before each ▁",
     )
 

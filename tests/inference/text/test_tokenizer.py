@@ -137,7 +137,7 @@ def test_of_a_pair_the_longer_text_is_cut_first(readers: dict[str, SafeTokenizer
 
 
 def test_a_text_without_anything_in_reach(readers: dict[str, SafeTokenizer]) -> None:
-    with pytest.raises(UserError, match="finds nothing"):
+    with pytest.raises(UserError, match="reads nothing"):
         readers["wordpiece"].read("\u0301", None, None)
 
 

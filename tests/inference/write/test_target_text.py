@@ -144,7 +144,7 @@ def test_a_model_without_a_head_for_writing(tmp_path: Path) -> None:
         tmp_path
     )
     loaded = load(ModelSource("bare", None, tmp_path), Settings())
-    with pytest.raises(UserError, match="writes text"):
+    with pytest.raises(UserError, match="does not write"):
         write_target(loaded, loaded.reader.read("The cat", None, None))
     assert read_target(loaded, "Le chat")[0].ids[0] == 0
     assert force_tokens(loaded, (7, 8))[0].ids == (0, 7, 8)

@@ -82,7 +82,7 @@ def test_columns_are_taken_as_named() -> None:
     text = "Ann ANN I-NP B-PER\nsings SING O O\n"
     read = parse(text, WordColumns(word=2, tag=3))
     assert read.rows == [TaggedText("ANN SING", ((0, 3), (4, 8)), ("B-NP", "O"))]
-    assert read.notes[0] == "Words are in column 2, tags in column 3."
+    assert read.notes[0] == "Words are in column 2, tags in 3."
     assert parse("它们 O\n停 O\n", WordColumns(apart=True)).rows[0].text == "它们 停"
 
 
@@ -94,7 +94,7 @@ def test_chinese_reads_as_its_comment_has_it_or_without_spaces() -> None:
     assert second == TaggedText("它们停了", ((0, 2), (2, 3), (3, 4)), ("O", "O", "O"))
     without = parse(IOB2.replace("# text", "# texts"), ANY)
     assert without.rows[0].text == "安·Lee在Rome唱歌。"
-    assert "Words are put side by side" in without.notes[1]
+    assert "Words are joined" in without.notes[1]
 
 
 def test_a_comment_that_is_another_text_is_not_believed() -> None:
@@ -111,12 +111,10 @@ def test_the_line_that_a_kind_came_first_on_is_known() -> None:
 
 
 def test_what_was_done_is_told() -> None:
-    assert parse(TWO, ANY).notes == ("Words are in column 1, tags in column 2.",)
-    assert (
-        parse(TWO.replace("B-P", "I-P"), ANY).notes[1] == "1 of 2 spans begin with I-; they were made to begin with B-."
-    )
-    assert parse(TWO.replace("B-L", "S-L"), ANY).notes[1] == "The tags are BIOES; they were turned into BIO."
-    assert parse(IOB2, ANY).notes[1] == "1 sentences are read as the file's comments have them."
+    assert parse(TWO, ANY).notes == ("Words are in column 1, tags in 2.",)
+    assert parse(TWO.replace("B-P", "I-P"), ANY).notes[1] == "1 of 2 spans began with I-, which became B-."
+    assert parse(TWO.replace("B-L", "S-L"), ANY).notes[1] == "The tags were turned from BIOES into BIO."
+    assert parse(IOB2, ANY).notes[1] == "1 sentences are read from the file's comments."
 
 
 @loop_over(
@@ -124,9 +122,9 @@ def test_what_was_done_is_told() -> None:
     [
         ("", "The file has no words."),
         ("# sent_id = 1\n\n", "The file has no words."),
-        ("Ann\nsings\n", "Line 1 has one column; a word and a tag were expected"),
-        ("Ann\tB-PER\nsings\n", "Line 2 has 1 columns; the first line of words has 2."),
-        ("Ann\tB-PER\n\nsings\tX\tO\n", "Line 3 has 3 columns; the first line of words has 2."),
+        ("Ann\nsings\n", "Line 1 has one column; expected a word and a tag"),
+        ("Ann\tB-PER\nsings\n", "Line 2 has 1 columns; the first has 2."),
+        ("Ann\tB-PER\n\nsings\tX\tO\n", "Line 3 has 3 columns; the first has 2."),
         ("Ann\tB-PER\nsings\tVERB\n", "Line 2 has the tag “VERB”"),
         ("Ann\tB-PER\n\t\t\n \tO\n", "Line 3 has no word in column 1."),
         ("Ann\tPER\nsings\tNONE\n", "Line 1 has the tag “PER”"),
@@ -141,8 +139,8 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (WordColumns(tag=3), "The file has no column 3; it has 2. Name one of them."),
-        (WordColumns(word=0), "The file has no column 0; it has 2."),
+        (WordColumns(tag=3), "There is no column 3; the file has 2. Name another."),
+        (WordColumns(word=0), "There is no column 0; the file has 2."),
         (WordColumns(word=2, tag=2), "Column 2 cannot hold both words and tags. Name two columns."),
         (WordColumns(word=2), "Line 1 has the tag “Ann”"),
     ],
@@ -158,7 +156,7 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conll, "MOST_KINDS", 1)
     with pytest.raises(UserError, match=r"line 2 .* 3 words"):
         parse("\n" + "a\tO\n" * 4, ANY)
-    with pytest.raises(UserError, match=r"over 1 kinds .* line 5"):
+    with pytest.raises(UserError, match=r"over 1 span types .* line 5"):
         parse(TWO, ANY)
 
 
@@ -202,8 +200,8 @@ def test_json_lines_of_words_and_tags_are_read() -> None:
         ("Go", ("O",)),
     ]
     for wrong, said in (
-        ('{"tokens": ["Ann"], "tags": []}', "Line 1: 1 words and 0 tags; each word needs a tag."),
-        ('{"tokens": ["Ann"], "tags": [1]}', "Line 1 has tags that are numbers"),
+        ('{"tokens": ["Ann"], "tags": []}', "Line 1: 1 words but 0 tags."),
+        ('{"tokens": ["Ann"], "tags": [1]}', "Line 1 has numbers as tags"),
         ('{"text": "Ann"}', "Line 1 needs two lists, such as"),
     ):
         with pytest.raises(UserError, match=said):

@@ -38,14 +38,14 @@ def test_classes_are_counted() -> None:
     found = balance(classes("1:b 2:b 3:a 4:b", "5:a", "6:b 7:b"))
     assert found.counts == {"train": {"b": 3, "a": 1}, "dev": {"b": 0, "a": 1}, "test": {"b": 2, "a": 0}}
     assert found.largest == ("b", 0.75)
-    assert found.sentence == "2 classes; “b” is 75% of train, and as often right if it is always guessed."
-    assert "look at macro F1" in balance(classes("1:b 2:b 3:a 4:b 5:b")).sentence
+    assert found.sentence == "2 classes; always guessing “b” is right for 75% of train."
+    assert "see macro F1" in balance(classes("1:b 2:b 3:a 4:b 5:b")).sentence
 
 
 def test_kinds_of_spans_are_counted() -> None:
     found = balance(TAGS)
     assert found.counts == {"train": {"X": 2, "Y": 1}, "dev": {"X": 1, "Y": 0}, "test": {"X": 0, "Y": 1}}
-    assert found.sentence == "2 kinds of spans; “X” is 67% of those in train."
+    assert found.sentence == "Span types: 2; “X” is 67% of train."
 
 
 def test_duplicates_are_counted_across_and_within() -> None:
@@ -53,9 +53,8 @@ def test_duplicates_are_counted_across_and_within() -> None:
     assert found.across == {("train", "dev"): 1, ("train", "test"): 2, ("dev", "test"): 2}
     assert (found.within, found.contradictory, found.examples) == (2, 2, ("1", "2"))
     assert found.sentence == (
-        "Texts of dev that stand in train, too: 1. Texts of test that stand in train, too: 2. Texts of test that stand"
-        " in dev, too: 2. Scores on them flatter. Rows of train that repeat a text: 2. Texts with different labels: 2;"
-        " nothing learns them."
+        "Texts of dev that are also in train: 1. Texts of test that are also in train: 2. Texts of test that are also"
+        " in dev: 2. Scores on them flatter. Repeated texts in train: 2. Texts with contradictory labels: 2."
     )
     assert duplicates(classes("1:a 2:b", "3:a")).sentence == "No text stands twice."
     assert (duplicates(TAGS).across["train", "dev"], duplicates(TAGS).contradictory) == (1, 1)
@@ -69,11 +68,8 @@ def test_what_is_cut_and_unknown_is_counted() -> None:
 
     found = fit(labels, letters, 3)
     assert found == LengthFit(length=3, texts=4, of=4, cut=1, longest=4, tokens=10, unknown=2)
-    assert found.sentence == (
-        "4 texts were measured; longer than 3 tokens, and so cut: 1 (25.0%). Unknown to the model: 2 of 10 tokens"
-        " (20.0%)."
-    )
+    assert found.sentence == ("4 texts were measured; cut to 3 tokens: 1 (25.0%). Unknown tokens: 2 of 10 (20.0%).")
     some = fit(labels, letters, 9, most=2)
     assert (some.texts, some.of, some.tokens) == (2, 4, 5)  # The sample takes every second text.
-    assert some.sentence.startswith("2 texts (evenly taken from 4) were measured; none is longer than 9 tokens, the")
+    assert some.sentence.startswith("2 texts (evenly taken from 4) were measured; none exceeds 9 tokens; the")
     assert fit(labels, letters, 9, most=3).texts == 2

@@ -19,7 +19,7 @@ from tests.support.cases import loop_over
         (b"a\xffb", "Line 1 is not UTF-8 text. Save the file as UTF-8."),
         ("文本\t标签\n".encode("gb18030"), "Line 1 is not UTF-8 text."),
         (b"one\n\xff\xfe", "Line 2 is not UTF-8 text."),
-        (b"PK\x03\x04\0\0", "The file is a zip archive, not text"),
+        (b"PK\x03\x04\0\0", "The file is zip, not text"),
     ],
 )
 def test_what_is_no_text_is_refused(content: bytes, said: str) -> None:
@@ -34,7 +34,7 @@ def test_text_is_as_written_but_for_marks_line_ends_and_controls() -> None:
 def test_a_file_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_BYTES", 10)
     (tmp_path / "a.csv").write_bytes(b"a" * 11)
-    said = "a.csv has 11 bytes; at most 10 are read. Bring a part of it."
+    said = "a.csv has 11 bytes; the limit is 10. Use a part of it."
     with pytest.raises(UserError, match=said):
         File.from_path(tmp_path / "a.csv")
     with pytest.raises(UserError, match=said):
@@ -70,5 +70,5 @@ def test_limits_are_said_with_their_line(monkeypatch: pytest.MonkeyPatch) -> Non
     check_rows(1, 9)
     with pytest.raises(UserError, match=r"line 9 has 4 characters; .* 3"):
         check_length("abcd", 9)
-    with pytest.raises(UserError, match=r"than 2 rows, .* 9"):
+    with pytest.raises(UserError, match=r"over 2 rows, .* 9"):
         check_rows(2, 9)

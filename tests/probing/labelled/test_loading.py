@@ -19,7 +19,7 @@ from probing.labelled.loading import ReadResult, TaskFiles, read_labeled, read_t
 from tests.support.cases import draw_seeds, loop_over
 from tests.support.repository import ROOT
 
-MADE = "was divided here with seed"
+MADE = "was split here with seed"
 
 
 def table(name: str, *labels: str, start: int = 0) -> File:
@@ -47,7 +47,7 @@ def test_files_that_are_given_stay_as_they_are_and_others_are_divided_from_train
     assert not any(MADE in sentence for sentence in whole.notes)
     assert whole.labels.dev[0].text == "text number 100"
     divided = read_labeled(TaskFiles(train), seed=3)
-    assert divided.notes[-1] == "1.tsv was divided here with seed 3. Rows now: 48 train, 6 dev, 6 test."
+    assert divided.notes[-1] == "1.tsv was split here with seed 3. Rows: 48 train, 6 dev, 6 test."
     assert divided == read_labeled(TaskFiles(train), seed=3)
     assert divided.labels != read_labeled(TaskFiles(train), seed=4).labels
 
@@ -94,25 +94,25 @@ def test_further_files_are_read_by_the_columns_of_train() -> None:
 def test_controls_that_are_left_out_are_told() -> None:
     file = table("a.tsv", "a", "b")
     read = read_labeled(TaskFiles(File("a.tsv", file.content.replace(b"number 7\t", b"num\x08ber 7\t"))))
-    assert read.notes[1] == "a.tsv: 1 control characters, which no model reads, were left out."
+    assert read.notes[1] == "a.tsv: 1 control characters were left out."
     assert read.labels == read_labeled(TaskFiles(file)).labels
 
 
 @loop_over(
     ("files", "said"),
     [
-        (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”;"),
+        (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”."),
         (
             TaskFiles(File("a.tsv", table("a.tsv", "x", "y").content + b"one more\tz\n")),
-            "a.tsv: Line 61 is the only row with the label “z”; two at least were expected.",
+            "a.tsv: Only line 61 has the label “z”; expected two rows or more.",
         ),
         (
             TaskFiles(table("a.tsv", "x", "y"), test=table("b.tsv", "x", "z")),
-            "b.tsv: Line 2 has the label “z”, which a.tsv lacks, so it cannot be learned.",
+            "b.tsv: line 2 has the label “z”, which a.tsv lacks.",
         ),
         (
             TaskFiles(File("a.tsv", b"t 1\tx\nt 2\tx\nt 3\ty\nt 4\ty\n")),
-            "a.tsv: Too few different texts (4 rows) to leave some for dev. Add rows, or give dev as a file.",
+            "a.tsv: 4 different rows are too few for dev. Add rows, or give dev as a file.",
         ),
         (TaskFiles(table("a.tsv", "x", "y"), dev=File("b.tsv", b"")), "b.tsv: The file is empty."),
         (TaskFiles(File("a.tsv", b"\xff")), "a.tsv: Line 1 is not UTF-8 text."),
@@ -127,12 +127,12 @@ def test_what_is_wrong_is_said_with_the_file(files: TaskFiles, said: str) -> Non
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        (TaskFiles(File("a.conll", b"Ann O\nsings O\n")), "a.conll: Every tag is O, so there is nothing to learn."),
+        (TaskFiles(File("a.conll", b"Ann O\nsings O\n")), "a.conll: every tag is O."),
         (
             TaskFiles(conll("a.conll"), dev=conll("b.conll", "LOC")),
-            "b.conll: Line 1 has the label “LOC”, which a.conll lacks",
+            "b.conll: line 1 has the label “LOC”, which a.conll lacks",
         ),
-        (TaskFiles(File("a.conll", b"Ann B-PER\n\nBob B-PER\n")), "a.conll: Too few different texts (2 rows)"),
+        (TaskFiles(File("a.conll", b"Ann B-PER\n\nBob B-PER\n")), "a.conll: 2 different rows are too"),
     ],
 )
 def test_what_is_wrong_with_sentences_is_said_with_the_file(files: TaskFiles, said: str) -> None:
@@ -223,4 +223,4 @@ def test_many_rows_stay_within_bounds(read: Callable[..., ReadResult]) -> None:
 def test_labels_of_one_number_are_named() -> None:
     rows = "".join(f"Text {at},{('1', '1.0', '01', '2')[at % 4]}\n" for at in range(40))
     told = read_labeled(TaskFiles(File("a.csv", f"text,label\n{rows}".encode()))).notes
-    assert "The labels “01”, “1”, “1.0” are the same number, but are read as 3 classes." in told
+    assert "The labels “01”, “1”, “1.0” are the same number, but count as 3 classes." in told

@@ -90,7 +90,7 @@ def test_how_far_it_has_come_is_the_divergence_of_transformers_own_maps(
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("bert", "the row of A"), ("roberta", "the row of A"), ("gpt2", "the row of the last piece")]
+    ("kind", "said"), [("bert", "the row of A"), ("roberta", "the row of A"), ("gpt2", "the row of the last token")]
 )
 def test_the_rows_that_tell_are_those_that_the_head_reads(tmp_path: Path, kind: str, said: str) -> None:
     assert SnapshotRecorder(*started(tmp_path, classified(), kind)).row_label("A") == said
@@ -171,7 +171,7 @@ def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:
     labels = classified()
     folder = compared(tmp_path, replace(labels, test=labels.train[:5]), replace(FILMED, steps=2))
     assert fine_tuning_changes.is_complete(folder)
-    assert fine_tuning_changes.failure_reason(folder).startswith("All test texts are among the train texts too")
+    assert fine_tuning_changes.failure_reason(folder).startswith("All test texts are also train texts")
     assert fine_tuning_changes.failure_reason(compared(tmp_path / "other", labels, replace(FILMED, steps=2))) == ""
 
 
@@ -184,4 +184,4 @@ def test_a_model_whose_maps_cannot_be_recorded_is_taught_all_the_same(
 
     monkeypatch.setattr("training.finetune.snapshots.capture.prepare", broken)
     folder = compared(tmp_path, classified(), replace(FILMED, steps=2))
-    assert fine_tuning_changes.failure_reason(folder) == "The maps of bert cannot be recorded while it is taught."
+    assert fine_tuning_changes.failure_reason(folder) == "The maps of bert cannot be recorded in training."

@@ -114,7 +114,7 @@ def test_notes_on_texts_and_rows_are_printed(files: Path, capsys: pytest.Capture
     told, found = capsys.readouterr().out, scores(files)
     assert sum(found["rows"].values()) == len(lines)
     assert found["cut"] == {"texts": 1, "of": len(lines), "length": 40}
-    assert "and so cut: 1 (2.4%)" in told
+    assert "tokens: 1 (2.4%)" in told
     assert f"1 of {len(lines)} texts are longer than 40 tokens" in told
     assert "mine.tsv: 1 control character" in told
     assert f"Of {len(lines)} texts that were measured, 1 are longer" in (files / "out" / "README.md").read_text()

@@ -390,12 +390,12 @@ def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
     long = replace(labels, dev=[LabeledText("the fox " * 350, labels.labels[0]), *labels.dev[1:]])
     taught(tmp_path, long, replace(FAST, steps=0))
     length = json.loads((tmp_path / "out" / "run" / "task.json").read_text(encoding="utf-8"))["length"]
-    assert f"longer than {length} tokens, and so cut: 1 (" in capsys.readouterr().out
+    assert f"cut to {length} tokens: 1 (" in capsys.readouterr().out
     scores = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert scores["cut"] == {"texts": 1, "of": len(all_rows(labels)), "length": length}
     assert "1 are longer than" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     taught(tmp_path, labels, replace(FAST, steps=0), "short")
-    assert "and so cut" not in capsys.readouterr().out
+    assert "cut to" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("unknown", [0.2, 0.9])

@@ -66,9 +66,9 @@ def test_a_decoder_without_padding_fills_up_with_its_end(tmp_path: Path, kind: s
 @pytest.mark.parametrize(
     ("architecture", "kind", "said"),
     [
-        ("t5", "classify", "writes one text from another"),
-        ("marian", "tag", "writes one text from another"),
-        ("mamba", "classify", "has no attention to look at"),
+        ("t5", "classify", "reads one text and writes another"),
+        ("marian", "tag", "reads one text and writes another"),
+        ("mamba", "classify", "has no attention"),
     ],
 )
 def test_what_reads_no_single_text_with_attention_is_refused(
@@ -85,7 +85,7 @@ def test_what_reads_no_single_text_with_attention_is_refused(
         (
             transformers.CodeGenConfig(vocab_size=350, n_positions=48, n_embd=24, n_layer=2, n_head=4, rotary_dim=4),
             "classify",
-            r"\(codegen\) has no head for classes of texts",
+            r"\(codegen\) has no text-classification head",
         ),
         (
             transformers.OPTConfig(
@@ -93,7 +93,7 @@ def test_what_reads_no_single_text_with_attention_is_refused(
                 word_embed_proj_dim=24,
             ),
             "tag",
-            r"\(opt\) has no head for tags of words",
+            r"\(opt\) has no token-classification head",
         ),
     ],
 )  # fmt: skip
@@ -130,12 +130,12 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(tmp_path: Path
 
 
 def test_a_tokenizer_without_places_tags_nothing() -> None:
-    with pytest.raises(UserError, match="which letters"):
+    with pytest.raises(UserError, match="locate"):
         fits_words(SimpleNamespace(is_fast=False), "old", "tag")
     fits_words(SimpleNamespace(is_fast=False), "old", "classify")
 
 
 def test_nothing_to_fill_up_with_is_refused() -> None:
     config = transformers.GPT2Config()
-    with pytest.raises(UserError, match="no piece"):
+    with pytest.raises(UserError, match="no padding"):
         fill_up(SimpleNamespace(pad_token_id=None, eos_token_id=None), config, "bare")

@@ -72,7 +72,7 @@ def test_a_failure_is_told_without_paths_of_the_machine(tmp_path: Path) -> None:
     seen = ended(runs)
     assert (seen.state, seen.said) == (
         "failed",
-        "This training ended unexpectedly. The last that it said: No room in …",
+        "This training ended unexpectedly. Its last output: No room in …",
     )
 
 

@@ -93,7 +93,7 @@ def test_a_process_that_dies_is_told_with_its_last_words_and_without_this_machin
     line.begun()
     look = line.ended(job)
     assert look.state == "failed"
-    assert look.said == "This training ended unexpectedly. The last that it said: OddError: no …"
+    assert look.said == "This training ended unexpectedly. Its last output: OddError: no …"
 
 
 @pytest.mark.parametrize("begun", [False, True])

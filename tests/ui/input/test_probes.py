@@ -62,9 +62,9 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
     [
         (b"\xff\xfe\x00", "not JSON"),
         (b"[" * 200_000, "not JSON"),
-        (b"{}", "should hold a list"),
-        (b"[1]", "Probe 1 of the file needs"),
-        (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 of the file needs"),
+        (b"{}", "Expected a list"),
+        (b"[1]", "Probe 1 needs"),
+        (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 needs"),
         (json.dumps([{**GOOD, "candidates": "ab"}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": None}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": 2}]).encode(), "Probe 1"),
@@ -72,9 +72,9 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
         (json.dumps([{**GOOD, "neutral": [3]}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "text": "half of a character \ud800"}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": ["a", "\udfff"]}]).encode(), "Probe 1"),
-        (json.dumps([{**GOOD, "text": "x" * 3000}]).encode(), "at most 2,000 characters"),
+        (json.dumps([{**GOOD, "text": "x" * 3000}]).encode(), "up to 2,000 characters"),
         (json.dumps([{**GOOD, "source": ""}]).encode(), "lacks its name"),
-        (b" " * (MOST_BYTES + 1), "at most 1,000,000"),
+        (b" " * (MOST_BYTES + 1), "limit is 1,000,000"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_a_sentence(data: bytes, sentence: str) -> None:

@@ -24,13 +24,13 @@ def test_what_is_meant(text: str, number: float) -> None:
 @loop_over(
     ("text", "said"),
     [
-        ("5000000", "“5000000” is out of range; type a number from -1,000,000 to 1,000,000."),
+        ("5000000", "“5000000” is out of range, from -1,000,000 to 1,000,000."),
         ("-1e300", "“-1e300” is out of range"),
         ("1e999", "“1e999” is out of range"),
         ("1,500", "“1,500” may be thousands or a fraction"),
         ("1.500.000", "“1.500.000” may be thousands"),
         ("1/0", "“1/0” is not a number"),
-        ("two", "“two” is not a number; type one such as 0.5, 1e2 or 1/3."),
+        ("two", "“two” is not a number, such as 0.5, 1e2 or 1/3."),
         ("1_000", "“1_000” is not a number"),
         ("nan", "“nan” is not a number"),
         ("1 2", "“1 2” is not a number"),

@@ -68,7 +68,7 @@ def test_a_page_of_its_own_is_in_the_reader_s_language(client: TestClient, trace
 def test_a_text_has_no_picture(client: TestClient, what: str) -> None:
     text = get_trace_store().open(dump(sentence_trace()))
     answer = client.get(address(text, what, "&layer=0&head=0&token=0"))
-    assert (answer.status_code, answer.text) == (400, "This is a text, and has no picture.")
+    assert (answer.status_code, answer.text) == (400, "This is a text, not a picture.")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
     ("compare", {}, {"compare_grid"}),
     ("measure", {"control": 0}, {"measure_map"}),
+    ("find", {"by": "weight"}, {"find_map_0", "find_map_1", "find_difference"}),
+    ("find", {"by": "excess"}, set()),
     ("next_sentence", {}, {"judged_bars", "flow_map"}),
     ("answers", {}, {"answers_attention_map"}),
     ("masked_words", {}, {"masked_bars"}),

@@ -12,6 +12,7 @@ from ui.show import palette
 from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
 from viz.components.palette import palette as component
+from viz.paper.notebook import version
 
 
 @pytest.fixture
@@ -37,7 +38,22 @@ def test_every_view_is_found_and_ids_are_distinct() -> None:
     ids = [entry.id for entry in entries if entry.id]
     assert {f"view:{view}" for view in BY_VIEW} <= set(ids)
     assert len(ids) == len(set(ids))
-    assert {entry.kind for entry in entries if not entry.id} == {"term"}
+    assert {entry.kind for entry in entries if not entry.id} == {"help", "term"}
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ["offline", "install", "help", "about", "licence", "worksheet", "cite", "notebook"]),
+        ("zh", ["离线", "安装", "帮助", "许可证", "学习单", "引用"]),
+    ],
+)
+def test_help_is_found_by_the_words_of_users(language: str, words: list[str]) -> None:
+    with use_language(language):
+        shown = [f"{entry.title} {entry.note}".lower() for entry in palette.entries() if entry.kind == "help"]
+    assert [word for word in words if not any(word in text for text in shown)] == []
+    assert any(version() in text for text in map(str, palette.entries()))
 
 
 @pytest.mark.usefixtures("chosen")

@@ -129,7 +129,7 @@ def test_equality_is_never_claimed_under_a_mask(masks: tuple[str, ...], rule: st
 
 def test_no_other_map_is_claimed_where_there_is_none() -> None:
     said = what_came_of_it("tiny", result(having=2e-7))
-    assert said.endswith("With positions a weight differs by up to 2e-07 (head 1-2).")
+    assert said.endswith("With positions, weights differ by up to 2e-07 (head 1-2).")
 
 
 def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> None:

@@ -39,6 +39,9 @@ def test_importance_has_a_bar_for_each_word_and_way() -> None:
     figure = importance(["it", "it"], ways, LIGHT, "logarithm")
     assert [bar.name for bar in figure.data] == ["one", "other"]
     assert list(figure.data[0].x) == [0.5, -0.25]
+    (up, down), (zero, also_up) = (bar.marker.color for bar in figure.data)
+    assert up == also_up != down == zero, "the colour shows the sign"
+    assert figure.data[0].marker.pattern.shape != figure.data[1].marker.pattern.shape, "the pattern shows the method"
     assert list(figure.layout.yaxis.ticktext) == ["it", "it"]
     long = importance(["w"] * 100, {"one": np.zeros(100, np.float32)}, LIGHT, "u")
     assert len(long.data[0].x) == MOST

@@ -85,7 +85,7 @@ def test_one_huge_channel_does_not_pale_the_others() -> None:
     sheet = sheets.layer_input(huge, None, None, ("a", "b"))[0]
     assert sheet.limit is not None
     assert sheet.limit < 10
-    assert "−1000.00, in channel 7" in sheet.note
+    assert "−1000.00, channel 7" in sheet.note
 
 
 def test_every_head_s_sum_has_its_row() -> None:

@@ -60,7 +60,7 @@ class AgreementOptions:
     explain: str = option(
         "vector",
         label=gettext_lazy("Output to explain"),
-        help=gettext_lazy("A label needs a model with a classification head; Fine-tune a model trains one."),
+        help=gettext_lazy("A label needs a classification head; “Fine-tune a model” trains one."),
         choices=EXPLAINED,
     )
     label: int | None = None  # index of the explained label; None is the likeliest label
@@ -68,7 +68,7 @@ class AgreementOptions:
     itself: bool = option(
         False,
         label=gettext_lazy("Include word itself"),
-        help=gettext_lazy("Adds the word's own share, which the residual stream makes large."),
+        help=gettext_lazy("Adds the word's own share, which the residual stream enlarges."),
     )
 
 
@@ -137,9 +137,7 @@ def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     computation = shares_computation(question, ways)
     draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words), computation=computation)
-    st.caption(
-        _("Left: share of each word by method. Right: rank correlation of the methods; framed, the ablation effect.")
-    )
+    st.caption(_("Left: share of each word by method. Right: rank correlation; framed: the ablation effect."))
     download_table(words_csv(ways, cells), "headlight-agreement.csv")
 
 
@@ -170,8 +168,8 @@ def collapse(trace: Trace) -> None:
     maps = mean_maps(trace)
     show_notice(
         _(
-            "Rollout rows differ by {rollout:.2f} between words (total variation distance, 0 to 1), rows of the last "
-            "layer's attention by {last:.2f}.",
+            "Rollout rows differ by {rollout:.2f} between words (total variation, 0 to 1), rows of "
+            "the last layer by {last:.2f}.",
             rollout=mean_row_distance(rollout(with_residual(maps))),
             last=mean_row_distance(maps[-1]),
         ),
@@ -213,20 +211,19 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each row estimates the effect of each word on the chosen word's last vector. *Ablated* "
-                "measures it: the word is masked in every layer.\n"
-                "- A method whose order differs from *Ablated* does not explain this effect "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "- Rows estimate the effect of each word on the chosen word's last vector. *Ablated* "
+                "measures it: the word is masked in every layer. Methods of another order do not "
+                "explain it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: all layers, half residual stream "
-                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
+                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: all layers, half "
+                "residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last "
+                "layer ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
-                "- *Gradients*: size of the Jacobian in {directions} random directions (fixed seed). *Integrated "
-                "gradients*: {steps} steps from zero, omitted if the path's error exceeds {missed:.0%} "
-                "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
-                "- For a *label*, ablation and gradients explain its logit. The other methods explain the vector "
-                "that the task head reads.",
+                "- *Gradients*: the Jacobian in {directions} random directions (fixed seed). "
+                "*Integrated gradients*: {steps} steps from zero, omitted if the error exceeds "
+                "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
+                "- For a *label*, ablation and gradients explain its logit, the others the task head's "
+                "vector.",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
                 missed=MOST_MISSED,
@@ -237,10 +234,10 @@ def how_to_read() -> None:
 def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the control of the explained output, then all attribution methods."""
     if choice.opened:
-        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."))
+        show_notice(_("A saved trace has attention only. Close it to run its text."))
         return
     if trace.target is not None:
-        show_notice(_("{model} is an encoder-decoder. Choose an encoder or a decoder.", model=trace.model.name))
+        show_notice(_("{name} reads one text and writes another. Pick an encoder or a decoder.", name=trace.model.name))
         return
     if len(trace.source) > MOST_TOKENS:
         show_notice(
@@ -271,7 +268,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(_("The comparison needs at least three words. Choose a later word or a longer text."))
+        show_notice(_("At least three words are needed. Choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

@@ -137,7 +137,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
     computation = flow_computation(asked.request, asked.tokens(looks), asked.tokens(at))
     draw_chart(figure, "answers_attention_map", on_click=keep_head, computation=computation)
-    st.caption(_("Each cell is a head. Click one to see its attention."))
+    st.caption(_("Cells: heads. Click one to see its attention."))
     focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
     draw_microscope(
         replace(choice, layer=layer, head=head, focus=focus), asked.trace, lambda: _shown_trace_id(asked.request)
@@ -190,7 +190,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
     most = int(np.abs(found).argmax())
     show_notice(
         _(
-            "Without head {layer}-{head}, {number} changes by {change:+.2f}, the most of all heads.",
+            "Without head {layer}-{head}, {number} changes most: by {change:+.2f}.",
             layer=places[most][0],
             head=places[most][1],
             number=_name(ends),
@@ -211,7 +211,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         reading=request, request=effects, places_of=places_of, Ablate=Ablate, answers_under=answers_under,
         as_head_map=as_head_map)  # fmt: skip
     draw_chart(figure, "answers_heads_map", on_click=keep_head, computation=computation)
-    st.caption(_("Each cell is a head, ablated alone; the answer itself stays the same span."))
+    st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
     download_button(
         _("Save the table"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
         _("Every head's effect as CSV"), key="answers_save_heads", provenance=origin,
@@ -236,9 +236,9 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
     above, below = map(translate, sides(theme()))
     st.caption(
         _(
-            "{below}: the word speaks for the answer, {above}: against it, with the word masked in every layer. "
-            "*Gradients*, *integrated gradients* and *ablated* explain the logit, the other methods the vectors of "
-            "the answer's tokens.",
+            "{below}: the word speaks for the answer, {above}: against it (masked in every layer). "
+            "*Gradients*, *integrated gradients* and *ablated* explain the logit, other methods the "
+            "answer's vectors.",
             above=above,
             below=below.capitalize(),
         )

@@ -29,7 +29,7 @@ class AnswersOptions(AnsweringOptions):
         help=gettext_lazy("The likeliest answer is first."),
     )
     ends: str = option(
-        BOTH, choices=ENDS, label=gettext_lazy("Logit"), help=gettext_lazy("The score of an answer is their sum.")
+        BOTH, choices=ENDS, label=gettext_lazy("Logit"), help=gettext_lazy("An answer's score is their sum.")
     )
     looks: str = option(
         CHOSEN, choices=PLACES, label=gettext_lazy("Attention from"), help=gettext_lazy("The query tokens")

@@ -27,13 +27,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The model reads [CLS] question [SEP] passage [SEP], and gives each token a start and an end logit "
-                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 4.2).\n"
-                "- A model trained on SQuAD 2.0 chooses [CLS] for “no answer” "
+                "- The model reads [CLS] question [SEP] passage [SEP]; each token gets a start and an "
+                "end logit ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 4.2).\n"
+                "- In SQuAD 2.0, [CLS] means “no answer” "
                 "([arXiv:1806.03822](https://arxiv.org/abs/1806.03822)).\n"
-                "- A long passage is read in windows that overlap; the best span over all windows is the answer.\n"
-                "- A high probability does not mean that the passage was understood: added sentences mislead such "
-                "models ([arXiv:1707.07328](https://arxiv.org/abs/1707.07328))."
+                "- Long passages are read in overlapping windows; the best span of all is the answer.\n"
+                "- A high probability does not prove understanding: added sentences mislead such models "
+                "([arXiv:1707.07328](https://arxiv.org/abs/1707.07328))."
             )
         )
 
@@ -80,7 +80,7 @@ def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAn
 def _offer_training() -> None:
     """Draw a link to the training of a model that answers."""
     show_notice(
-        _("Choose a model that was trained on SQuAD above, or train one on 157 questions, or on your own file:"),
+        _("Choose a SQuAD model above, or train one on 157 questions or your own file:"),
         "status",
     )
     link_to_view(
@@ -88,5 +88,5 @@ def _offer_training() -> None:
         _("Fine-tune"),
         icon=":material/school:",
         query={"data": QUESTIONS.id},
-        help=_("Fine-tune a model, which adds this head"),
+        help=_("Adds this head to a model"),
     )

@@ -34,12 +34,12 @@ def texts_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text, gettext_lazy("question")), check_text(choice.pair, gettext_lazy("passage"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_("An example: the first text is the question, the second text the passage."), "status")
+        show_notice(_("Example: the first text is the question, the second the passage."), "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,
             kwargs={**FRESH, "text": EXAMPLE[0], "pair": EXAMPLE[1]},
-            help=_("Edit the example's two texts"),
+            help=_("Edit the two texts"),
         )
     return EXAMPLE
 
@@ -59,8 +59,8 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
     draw_chart(figure, "answers_bars")
     st.caption(
         _(
-            "Each bar is a span of the passage: the softmax of its start and end logits over all spans of at most 30 "
-            "tokens. Spans that overlap share their probability."
+            "Bars: spans of the passage; softmax of start and end logits over spans of up to 30 "
+            "tokens. Overlapping spans share their probability."
         )
     )
     columns = ("answer", "start", "end", "probability", "score", "window")
@@ -72,7 +72,7 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
         _("Save as CSV"),
         csv_table(columns, rows),
         "headlight-answers.csv",
-        _("All digits; an empty answer is “no answer”"),
+        _("All digits; empty: no answer"),
         provenance={**model_provenance(), "question": question, "passage": passage},
     )
 
@@ -84,13 +84,13 @@ def summary(title: str, found: PassageAnswers) -> str:
             "{model} finds no answer in the passage (probability {share}).", model=title, share=percent(found.no_answer)
         )
     if not found.spans:
-        return _("The passage has no token that could be an answer.")
+        return _("No token of the passage can be an answer.")
     best = found.spans[0]
     values = {"model": title, "answer": truncate(best.text, 80), "share": percent(best.probability)}
     if len(found.windows) == 1:
         return _("{model} answers “{answer}” with probability {share}.", **values)
     return _(
-        "{model} answers “{answer}” with probability {share}, the best of {windows} windows.",
+        "{model} answers “{answer}” with probability {share}, best of {windows} windows.",
         **values,
         windows=len(found.windows),
     )
@@ -137,7 +137,7 @@ def draw_baseline(texts: tuple[str, str]) -> None:
     """Draw the baseline: the sentence of the passage that shares the most words with the question."""
     show_notice(
         _(
-            "Without a model: the sentence with the most words of the question is “{sentence}”",
+            "Without a model (the sentence with most words of the question): “{sentence}”",
             sentence=truncate(nearest_sentence(*texts), 160),
         ),
         "status",

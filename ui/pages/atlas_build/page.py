@@ -73,7 +73,7 @@ def _draw_form(options: AtlasBuildOptions) -> None:
             key=FILES,
             max_upload_size=50,
             help=_(
-                "At most 50 MB together. The first 1,000,000 tokens are read: {endings}.", endings=" ".join(SUFFIXES)
+                "At most 50 MB together; the first 1,000,000 tokens are read: {endings}.", endings=" ".join(SUFFIXES)
             ),
         )
     st.button(

@@ -29,6 +29,6 @@ class AtlasCompareOptions(AtlasChoiceOptions):
     show: str = option(
         PROFILE,
         label=gettext_lazy("Measure"),
-        help=gettext_lazy("The measure in the cells; a difference is the second atlas minus the first."),
+        help=gettext_lazy("A cell's measure; differences are second minus first."),
         choices=SHOWN,
     )

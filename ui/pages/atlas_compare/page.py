@@ -49,9 +49,9 @@ def draw_view() -> None:
         st.markdown("- " + describe_atlas(first) + "\n- " + describe_atlas(second))
         st.markdown(
             _(
-                "- Profile: the measures of a head as shares, and its attention by distance.\n"
-                "- Clear: the difference is not zero (95 %, Bonferroni-corrected for all heads and measures).\n"
-                "- Shared links: of the 1,000 strongest of each head, those that both atlases have."
+                "- Profile: a head's measures as shares, and its attention by distance.\n"
+                "- Clear: the difference is not zero (95 %, Bonferroni over heads and measures).\n"
+                "- Shared links: of a head's 1,000 strongest, those in both atlases."
             )
         )
 
@@ -63,7 +63,7 @@ def _draw_map(found: AtlasComparison, show: str) -> None:
     largest = int(np.argmax(found.distances))
     show_notice(
         _(
-            "{clear} of {heads} heads changed clearly. The profile of head {head} changed most ({distance:.2f}).",
+            "{clear} of {heads} heads changed clearly, most of all head {head} ({distance:.2f}).",
             clear=int(clear.sum()),
             heads=len(found.heads),
             head=found.heads[largest].label,
@@ -95,7 +95,7 @@ def _draw_map(found: AtlasComparison, show: str) -> None:
         marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
         mark_heads(figure, marked, "circle-open", theme())
         draw_chart(figure, f"atlas_change_{part}", on_click=keep_head)
-    st.caption(_("Ring: a clear change. Click a head to see its measures in both atlases."))
+    st.caption(_("Ring: a clear change. Click a head for its measures."))
 
 
 def _chosen_index(found: AtlasComparison) -> int:

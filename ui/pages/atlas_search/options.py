@@ -14,11 +14,9 @@ class AtlasSearchOptions(AtlasChoiceOptions):
     """Options of the view Word pairs."""
 
     query: str = option(
-        "it", label=gettext_lazy("From"), help=gettext_lazy("The word that attends; * means any word."), name="from"
+        "it", label=gettext_lazy("From"), help=gettext_lazy("The word that attends; * means any."), name="from"
     )
-    key: str = option(
-        "*", label=gettext_lazy("To"), help=gettext_lazy("The word that it attends to; * means any word."), name="onto"
-    )
+    key: str = option("*", label=gettext_lazy("To"), help=gettext_lazy("The attended word; * means any."), name="onto")
     query_tag: str = option(
         "", label=gettext_lazy("From: speech part"), help=gettext_lazy("Such as PRON."), name="from_tag"
     )
@@ -26,7 +24,7 @@ class AtlasSearchOptions(AtlasChoiceOptions):
         "NOUN", label=gettext_lazy("To: speech part"), help=gettext_lazy("Such as NOUN."), name="onto_tag"
     )
     only: bool = option(
-        False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the head that is selected.")
+        False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the selected head only.")
     )
     nearest: int = option(0, label=gettext_lazy("Least distance"), help=gettext_lazy("In tokens."))
     least: int = option(0, label=gettext_lazy("Least excess (%)"), help=gettext_lazy("Hides weaker links."))

@@ -45,8 +45,8 @@ def draw_view() -> None:
         st.markdown(describe_atlas(atlas))
         st.markdown(
             _(
-                "- Every hit is a link whose excess is among the largest of its head.\n"
-                "- Weaker links of a head are not stored; the result says so.\n"
+                "- Hits are links whose excess is among the largest of their head; weaker links are not "
+                "stored.\n"
                 "- Parts of speech come from annotated sentences only."
             )
         )

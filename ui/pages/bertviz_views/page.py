@@ -90,9 +90,9 @@ def routes() -> list[Route]:
 
 
 NAMES = {
-    "head": gettext_lazy("BertViz head view: one layer, as lines between two columns of tokens"),
+    "head": gettext_lazy("BertViz head view: one layer as lines"),
     "model": gettext_lazy("BertViz model view: all heads"),
-    "neuron": gettext_lazy("BertViz neuron view: the query and the keys behind each weight"),
+    "neuron": gettext_lazy("BertViz neuron view: query and keys of each weight"),
 }
 TITLES = {"head": gettext_lazy("Head"), "model": gettext_lazy("Model"), "neuron": gettext_lazy("Neuron")}
 KIND = "bertviz_kind"
@@ -118,13 +118,13 @@ def draw(choice: ViewState, trace: Trace) -> None:
     for note in notes:
         show_notice(note, role="status")
     refused: str | None = (
-        too_long(kind, view) if view.queries and view.keys else _("All tokens are hidden special tokens.")
+        too_long(kind, view) if view.queries and view.keys else _("Only hidden special tokens are left.")
     )
     if kind == "neuron":
         refused = attention_everywhere(view.layers, view.attending) or refused
     if kind == "neuron" and not trace.has_qkv(look.part or None):
         refused = _(
-            "The neuron view needs queries and keys, which {architecture} does not have.",
+            "The neuron view needs queries and keys, which {architecture} lacks.",
             architecture=trace.model.architecture,
         )
     if refused is not None:

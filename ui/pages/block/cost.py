@@ -80,8 +80,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
     show_notice(
         _(
-            "For {tokens}, {share:.1%} of the operations of one {side} layer are for pairs of tokens. Pairs "
-            "cost as much as the feed-forward part at n = {forward:,.0f}, as all the rest at n = {rest:,.0f}.",
+            "For {tokens}, {share:.1%} of a {side} layer's operations are for pairs of tokens. Pairs "
+            "equal the feed-forward part at n = {forward:,.0f}, all the rest at n = {rest:,.0f}.",
             tokens=amount(tokens, "token"),
             share=share / (share + rest),
             side=SIDES[stack.part],
@@ -94,8 +94,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares")
     st.caption(
         _(
-            "Dotted: this text. Dashed: pairs equal the rest. Operations of one layer: 4 · n² · h · d_k for "
-            "pairs, 2 · n per weight; without softmax, norms, additions, masks and windows."
+            "Dotted: this text. Dashed: pairs equal the rest. Per layer: 4 · n² · h · d_k for pairs, "
+            "2 · n per weight; without softmax, norms, additions, masks and windows."
         )
     )
     measure(build, model, revision)
@@ -112,7 +112,7 @@ def measure(build: Build, model: str, revision: str | None) -> None:
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help=_("Runs the model on longer and longer texts, up to one second a pass"),
+        help=_("Longer and longer texts, up to one second a pass"),
     )
     if number is None:
         return
@@ -139,8 +139,9 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     first, last = done[0], done[-1]
     text = [
         _(
-            "Measured (threads: {threads}): {short:.1f} ms of processor time for {few} tokens, {long:.1f} ms for "
-            "{many:,} (fastest pass {best:.1f} ms): {more:.3g} times the tokens, {longer:.3g} times the time.",
+            "Measured (threads: {threads}): {short:.1f} ms of processor time for {few} tokens, "
+            "{long:.1f} ms for {many:,} (fastest {best:.1f} ms): {more:.3g} times the tokens, "
+            "{longer:.3g} times the time.",
             threads=last.threads,
             short=1e3 * first.busy,
             few=first.tokens,
@@ -161,12 +162,11 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
             )
         )
         if fitted.meet:
-            text.append(_("The n² term overtakes the n term at n ≈ {meet:,.0f}.", meet=fitted.meet))
+            text.append(_("The n² term exceeds the n term from n ≈ {meet:,.0f}.", meet=fitted.meet))
     maps = map_bytes(build, last.tokens)
     text.append(
         _(
-            "All attention maps of {tokens:,} tokens would take {maps:,.1f} MB; the pass's tensors peaked at "
-            "{peak:,.1f} MB.",
+            "The attention maps of {tokens:,} tokens would take {maps:,.1f} MB; the pass peaked at {peak:,.1f} MB.",
             tokens=last.tokens,
             maps=maps / 1e6,
             peak=last.peak_bytes / 1e6,
@@ -180,8 +180,8 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right)
     st.caption(
         _(
-            "Dots: processor time on this machine, mean of several passes over random tokens (one if slow). "
-            "Line: least relative error. If memory is linear in n, maps are never kept whole "
+            "Dots: processor time here, mean of several passes over random tokens (one if slow). "
+            "Line: least relative error. If memory is linear in n, maps are never stored whole "
             "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
         )
     )

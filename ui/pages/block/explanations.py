@@ -69,7 +69,7 @@ def tokens(build: Build, where: str) -> PartExplanation:
         )
     ]
     if tied:
-        text.append(_("The task head reuses this table; its parameters count once."))
+        text.append(_("The task head reuses this table, counted once."))
     source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
     return PartExplanation(_("Token embeddings"), join_sentences(*text), (source,))
 
@@ -82,7 +82,7 @@ def positions(build: Build, where: str) -> PartExplanation:
         return PartExplanation(
             _("Position embeddings"),
             _(
-                "Fixed sines and cosines encode the position; nothing is learned ({share}).",
+                "Fixed sines and cosines encode the position ({share}).",
                 share=share,
             ),
             (paper(TRANSFORMER, section("3.5")),),
@@ -90,7 +90,7 @@ def positions(build: Build, where: str) -> PartExplanation:
     return PartExplanation(
         _("Position embeddings"),
         _(
-            "A learned vector for each of {rows:,} positions is added ({share}).",
+            "Adds a learned vector for each of {rows:,} positions ({share}).",
             rows=part.tensors[0].shape[0] if part else 0,
             share=share,
         ),
@@ -102,7 +102,7 @@ def segments(build: Build, where: str) -> PartExplanation:
     """Explain the segment embeddings."""
     part = find(build, where, SEGMENTS)
     rows = part.tensors[0].shape[0] if part else 0
-    text = _("Learned vectors, one per segment ({rows}), are added.", rows=rows)
+    text = _("Adds learned vectors, one per segment ({rows}).", rows=rows)
     return PartExplanation(_("Segment embeddings"), text, (paper("1810.04805"),))
 
 
@@ -111,7 +111,7 @@ def projection(build: Build, where: str) -> PartExplanation:
     part = find(build, where, PROJECTION)
     rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
     text = _(
-        "Maps {columns:,} embedding dimensions to the layers' {rows:,}, which saves parameters.",
+        "Maps {columns:,} embedding dimensions to the layers' {rows:,}.",
         columns=columns,
         rows=rows,
     )
@@ -127,7 +127,7 @@ def explain_parts(build: Build, lengths: dict[str, int]) -> dict[str, PartExplan
     said |= {f"top {at}": _top(build, at) for at in range(len(build.tops))}
     said["sum"] = PartExplanation(
         _("Sum"),
-        _("The embeddings are added: {n:,} numbers for each token.", n=table_width(build)),
+        _("Embeddings are added: {n:,} numbers per token.", n=table_width(build)),
         (paper(TRANSFORMER, section("3.5")),),
     )
     steps = ((stack.part, at, step) for stack in build.stacks for at, step in enumerate(stack.flow.steps))
@@ -163,15 +163,15 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
 def _norm(stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
     rms = kind == "RMSNorm"
     text = [
-        _("Divides each token's {width:,} numbers by their root mean square.", width=width)
+        _("Divides a token's {width:,} numbers by their root mean square.", width=width)
         if rms
-        else _("Shifts and scales each token's {width:,} numbers to mean 0 and variance 1.", width=width)
+        else _("Scales a token's {width:,} numbers to mean 0 and variance 1.", width=width)
     ]
     text.append(place)
     if rms and "LayerNorm" in stack.norm_class:
         text.append(
             _(
-                "Despite its name {norm_class}, it is an RMSNorm.",
+                "Despite the name {norm_class}, an RMSNorm.",
                 norm_class=stack.norm_class,
             )
         )
@@ -183,24 +183,24 @@ def _place(stack: Stack, at: int) -> str:
     if source >= 0 and stack.flow.steps[source].kind not in ("add", "norm"):
         return _("After a part, before the addition.")
     if stack.flow.placement == "post":
-        return _("After the addition (post-norm), as in the original Transformer.")
-    return _("Before the part (pre-norm); the residual sum is not normalised.")
+        return _("After the addition (post-norm), as in the original.")
+    return _("Before the part (pre-norm); the sum is not normalised.")
 
 
 def _addition(summed: int) -> PartExplanation:
     if summed > 2:
-        text = _("Adds the layer's input and the outputs of attention and feed-forward, computed side by side.")
+        text = _("Adds the layer's input and the outputs of attention and feed-forward, computed in parallel.")
         return PartExplanation(_("Addition"), text, (paper("1512.03385"), paper("2204.02311")))
-    text = _("Adds the part's input to its output: the residual connection.")
+    text = _("Adds the part's input to its output (residual connection).")
     return PartExplanation(_("Addition"), text, (paper("1512.03385"), paper(TRANSFORMER, section("3.1"))))
 
 
 def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExplanation:
     sizes = stack.attention
     text = [
-        _("Each query is compared with all keys (if masked: no later ones); the weights mix the values."),
+        _("Queries are compared with keys (if masked: no later ones); the weights mix the values."),
         _(
-            "{heads} with queries of {width} numbers: {n} × {tokens} × {tokens} weights for this text.",
+            "{heads}, queries of {width} numbers: {n} × {tokens} × {tokens} weights here.",
             heads=amount(sizes.heads, "head"),
             width=sizes.width,
             n=sizes.heads,
@@ -214,7 +214,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
     ]
     papers = [paper(TRANSFORMER, section("3.2"))]
     if sizes.kv_heads < sizes.heads:
-        text.append(_("Key–value heads: {sets}, shared by the query heads.", sets=sizes.kv_heads))
+        text.append(_("Key–value heads: {sets}, shared by query heads.", sets=sizes.kv_heads))
         papers.append(paper("1911.02150" if sizes.kv_heads == 1 else "2305.13245"))
     for kind in build.positions:
         if kind in BY_POSITION:
@@ -240,16 +240,16 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
 def _by_position(kind: str) -> str:
     """Explain how the attention uses positions of this kind."""
     if kind == "rotary":
-        return _("Queries and keys are rotated by their position.")
+        return _("Queries and keys are rotated by position.")
     if kind == "relative":
-        return _("A term for the distance is added to each score.")
-    return _("Each token of distance lowers the score by a fixed amount.")
+        return _("Each score gets a term for the distance.")
+    return _("Each token of distance lowers the score by a constant.")
 
 
 def _explain_cross(build: Build, lengths: dict[str, int], where: str) -> PartExplanation:
     names = [crossing(name) for name in (INTO, OUT, INNER, REST)]
     text = _(
-        "Queries come from the decoder's {tokens}, keys and values from the encoder's {read} ({share}).",
+        "Queries: the decoder's {tokens}; keys and values: the encoder's {read} ({share}).",
         tokens=amount(lengths["decoder"], "token"),
         read=lengths["encoder"],
         share=share_of(build, count_of(build, where, *names)),
@@ -288,7 +288,7 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
 
 def _pooler(build: Build) -> PartExplanation:
     text = _(
-        "One more matrix for tasks on whole texts ({share}); no attention depends on it.",
+        "A matrix for tasks on whole texts ({share}); attention does not depend on it.",
         share=share_of(build, count_of(build, "", POOLER)),
     )
     return PartExplanation(_("Pooler"), text, (paper("1810.04805"),))
@@ -305,7 +305,7 @@ def _top(build: Build, at: int) -> PartExplanation:
     top = build.tops[at]
     sizes = [share_of(build, top.count), *([_("the token table again")] if top.tied else [])]
     text = _(
-        "The checkpoint also has {class_name}: {size}. Attention does not depend on it.",
+        "The checkpoint also has {class_name}: {size}.",
         class_name=top.class_name,
         size=format_comma_list(sizes),
     )

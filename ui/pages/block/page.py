@@ -83,8 +83,8 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
     block.mount(data, KEY, _on_pick)
     st.caption(
         _(
-            "Click a part to read about it. ⊕ adds; the line around a part is the residual connection. "
-            "Numbers beside lines: tokens × dimensions."
+            "Click a part to read about it. ⊕ adds; lines around parts: residual connections; "
+            "numbers: tokens × dimensions."
         )
     )
     for stack in build.stacks:
@@ -124,14 +124,14 @@ def _describe_source(stack: Stack) -> list[str]:
     if not stack.flow.followed:
         said.append(
             _(
-                "Connections of the {side}: partly inferred from the order of its parts.",
+                "Connections of the {side} are partly inferred from order.",
                 side=SIDES[stack.part],
             )
         )
     if stack.alike < stack.layers:
         said.append(
             _(
-                "{alike} of {layers} layers are so; the others differ slightly.",
+                "{alike} of {layers} layers are so; others differ slightly.",
                 alike=stack.alike,
                 layers=stack.layers,
             )
@@ -150,7 +150,7 @@ def parameters(build: Build) -> None:
     largest = max(build.parts, key=lambda part: part.count)
     show_notice(
         _(
-            "{part}: {n:,} of {total:,} parameters ({share:.0%}). The parts sum to {counted:,}, as the library counts.",
+            "{part}: {n:,} of {total:,} parameters ({share:.0%}). All parts sum to {counted:,}.",
             total=build.total,
             n=largest.count,
             share=largest.count / build.total,
@@ -163,7 +163,7 @@ def parameters(build: Build) -> None:
     millions = [part.count / 1e6 for part in build.parts]
     figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
     draw_chart(figure, "parameters")
-    st.caption(_("All layers together, with biases; × marks cross-attention; tied tensors count once."))
+    st.caption(_("All layers, with biases; ×: cross-attention; tied tensors count once."))
     table = _table(build.parts)
     draw_table(table, key="parameters_table")
     if build.tied:
@@ -202,14 +202,14 @@ def activations(build: Build) -> None:
     """Draw the activation function of the feed-forward part, as evaluated in the model."""
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
-        show_notice(_("The activation is part of a larger step and cannot be plotted."), "status")
+        show_notice(_("The activation is not a separate step, so it is not plotted."), "status")
         return
     found = forward.activation
     name = found.name or found.stated or "–"
     at = int(abs(found.inputs + 1).argmin())
     show_notice(
         _(
-            "This model computes {name} (configuration: {stated}): {input:.2f} becomes {output:.3f}.",
+            "This model uses {name} (configuration: {stated}): {input:.2f} becomes {output:.3f}.",
             name=name,
             stated=found.stated or "–",
             input=found.inputs[at],
@@ -228,9 +228,9 @@ ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
 BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
 KIND_NAMES = {**TITLES, "encoder-decoder": gettext_lazy("Encoder and decoder")}
 DIFFERS = {
-    "encoder": gettext_lazy("Each token attends to all tokens: for understanding a text."),
-    "decoder": gettext_lazy("Each token attends to itself and earlier tokens: for predicting the next token."),
-    "encoder-decoder": (gettext_lazy("The decoder also attends to the encoder's output, by cross-attention.")),
+    "encoder": gettext_lazy("Tokens attend to all tokens: for understanding texts."),
+    "decoder": gettext_lazy("Tokens attend to themselves and earlier ones: for predicting the next."),
+    "encoder-decoder": (gettext_lazy("The decoder also attends to the encoder (cross-attention).")),
 }
 
 
@@ -249,8 +249,8 @@ def kinds(build: Build) -> None:
     st.caption(
         _(
             "Rows attend to columns; filled: a weight may be nonzero "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and "
-            "norms are omitted."
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). "
+            "Additions and norms are omitted."
         )
     )
 
@@ -278,12 +278,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each of N layers has **attention**, which mixes tokens, and a **feed-forward** part for "
-                "each token alone; inputs are added to outputs "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n- Norms follow the "
-                "addition (post-norm) or precede each part (pre-norm, "
-                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing was traced in a small "
-                "pass.\n- Attention compares n² pairs of tokens; everything else grows with n."
+                "- Each of N layers has **attention**, which mixes tokens, and a **feed-forward** part "
+                "for each token alone; inputs are added to outputs "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
+                "- Norms follow the addition (post-norm) or precede each part (pre-norm, "
+                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)).\n"
+                "- Attention compares n² pairs; everything else grows with n."
             )
         )
 

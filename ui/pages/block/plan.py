@@ -81,7 +81,7 @@ SHORT: dict[str, str] = {  # short names for the labels of bars
 PLACEMENTS = {
     "post": gettext_lazy("post-norm"),
     "pre": gettext_lazy("pre-norm"),
-    "both": gettext_lazy("norms before and after each part"),
+    "both": gettext_lazy("norms around each part"),
     "branch": gettext_lazy("norms in several places"),
     "mixed": gettext_lazy("norms in several places"),
     "none": gettext_lazy("no norms"),

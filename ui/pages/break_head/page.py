@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import streamlit as st
 
-from attention.counterexamples import LinkTest, LinkWords, Outcome, measure_links
+from attention.counterexamples import LinkTest, Outcome, measure_links
 from attention.head_names import head_label
 from attention.head_search import LEAST
+from attention.mask import FloatArray
 from attention.spreadsheet import column_names
 from attention.trace import Trace
 from attention.view import View
@@ -17,10 +19,10 @@ from classroom.errors import NotInClass
 from i18n import _, gettext_lazy, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from ui.classroom import shared_address
+from ui.input.candidates import written_word
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, head_of, keep_head
-from ui.input.probes import LIBRARY, probe_of
-from ui.pages.break_head.question import ROLES, BreakHeadOptions, Trial, find_words, run_trials, written_word
+from ui.pages.break_head.question import ROLES, BreakHeadOptions, NounQuestion, Trial, find_words, run_trials
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -33,7 +35,8 @@ from ui.show.tables import csv_table, download_button, draw_table, page_provenan
 from ui.show.text import join_sentences
 from ui.state import classroom
 from ui.state.params import get_params, set_params
-from ui.state.session import typing_origin
+from ui.state.selection import begin_with
+from ui.state.session import get_view_state, typing_origin
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
@@ -47,13 +50,13 @@ OUTCOMES: dict[Outcome, str] = {
 
 def describe_claim(score: PronounHeadScore | None, layer: int, head: int) -> str:
     """Return the claim that a head links pronouns, with its score on held-out sentences if it is known."""
-    claim = _("Claim: head {layer}-{head} links a pronoun to its noun.", layer=layer, head=head)
+    claim = _("Claim: head {layer}-{head} links pronouns to nouns.", layer=layer, head=head)
     if score is None:
         return claim
     return join_sentences(
         claim,
         _(
-            "Correct in {hits} of {links} held-out sentences; the rule “{rule}”: {by_rule}, chance: {chance:g}.",
+            "Correct in {hits} of {links} held-out sentences; rule “{rule}”: {by_rule}, chance: {chance:g}.",
             hits=score.hits[layer][head],
             links=score.links,
             rule=translate(score.rule),
@@ -63,8 +66,11 @@ def describe_claim(score: PronounHeadScore | None, layer: int, head: int) -> str
     )
 
 
-def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, str]) -> str:
-    """Return the result on the visitor's sentence; ``names`` are the pronoun, the right noun and the other noun."""
+def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, str], is_known: bool) -> str:
+    """Return the result on the visitor's sentence; ``names`` are the pronoun, the right noun and the other noun.
+
+    Without a known right noun, the result is both weights without a verdict.
+    """
     source, right, other = names
     values = {
         "layer": layer,
@@ -75,6 +81,12 @@ def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, 
         "right_weight": f"{test.right:.0%}",
         "other_weight": f"{test.other:.0%}",
     }
+    if not is_known:
+        return _(
+            "Head {layer}-{head}: “{source}” gives “{right}” {right_weight} and “{other}” {other_weight}. "
+            "Which noun is right?",
+            **values,
+        )
     return _(
         "Head {layer}-{head} is {outcome}: “{source}” gives “{right}” {right_weight} and “{other}” {other_weight}.",
         outcome=translate(OUTCOMES[test.outcome]),
@@ -89,15 +101,15 @@ def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, s
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
         chosen = names[1] if swapped.outcome == "correct" else names[2]
         parts.append(
-            _("With the nouns swapped, it prefers “{word}”: it follows the word.", word=chosen)
+            _("With nouns swapped, it prefers “{word}”: it follows the word.", word=chosen)
             if swapped.outcome == test.outcome
-            else _("With the nouns swapped, it prefers “{word}”: it follows the position.", word=chosen)
+            else _("With nouns swapped, it prefers “{word}”: it follows the position.", word=chosen)
         )
     tests = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
     if tests:
         parts.append(
             _(
-                "The result is the same in {same} of {count} rewordings.",
+                "The same in {same} of {count} rewordings.",
                 same=sum(one.outcome == test.outcome for one in tests),
                 count=len(tests),
             )
@@ -117,7 +129,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
     test: LinkTest,
     trials: Sequence[Trial],
 ) -> None:
-    """Draw the button that saves a sentence as a card, if the head prefers the wrong noun."""
+    """Draw the button that saves a sentence as a card, if the head prefers the wrong noun, which must be known."""
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
     if test.outcome != "fooled":
@@ -146,7 +158,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         icon=":material/bookmark_add:",
         on_click=_keep,
         args=(card,),
-        help=_("Cards last until you reload; the board of a class keeps them."),
+        help=_("Cards last until you reload; a class's board keeps them."),
     )
 
 
@@ -170,13 +182,14 @@ def draw_cards() -> None:
         draw_card_list(kept[::-1])
 
 
-STRIP, MAP = "break_head_strip", "break_head_map"
+STRIP, MAP, RIGHT = "break_head_strip", "break_head_map", "break_head_right"
 MOST_LINES = 12
 LEAST_LINE = 0.03  # weights under it have no line
 
 
 def draw_view() -> None:
     """Draw the view."""
+    begin_with(get_view_state())
     draw_text_and_claim()
     code = classroom.code()
     if code is not None:
@@ -200,9 +213,9 @@ def _draw_help() -> None:
         st.markdown(
             _(
                 "- Test a claim about a head with sentences that could refute it.\n"
-                "- The head is **fooled** if the pronoun attends more to the other noun, by over {least}; **undecided**"
-                " if the weights differ less.\n"
-                "- One sentence does not refute a score over many. It shows where the head fails.",
+                "- **Fooled**: the pronoun attends more to the other noun, by over {least}. "
+                "**Undecided**: the weights differ less.\n"
+                "- One sentence does not refute a score over many; it shows where the head fails.",
                 least=f"{LEAST:.0%}",
             )
         )
@@ -211,16 +224,17 @@ def _draw_help() -> None:
 def _draw(choice: ViewState, trace: Trace) -> None:
     options = get_params(BreakHeadOptions)
     if trace.pair or len(trace.parts) > 1:
-        show_notice(_("Type a single sentence, and choose a model that does not translate."), role="status")
+        show_notice(_("Type a single sentence; choose a model that does not translate."), role="status")
         return
     view = View(trace, words=True)
-    words = find_words(view, options, probe_of(choice.text, LIBRARY))
-    if words is None:
+    question = find_words(view, options)
+    if question is None:
         show_notice(
             _("Type at least three words."),
             role="status",
         )
         return
+    words = question.words
     score = stored_pronoun_head(trace.model)
     weights = measure_links(view, words)
     margins = weights[0] - weights[1]
@@ -231,45 +245,78 @@ def _draw(choice: ViewState, trace: Trace) -> None:
     test = LinkTest(*(float(one) for one in weights[:, layer, head]))
     names = written_word(view, words.source), written_word(view, words.right), written_word(view, words.other)
     _draw_claim(score, (layer, head))
-    show_notice(describe_test(test, layer, head, names), role="status")
-    _draw_sentence(view, words, (layer, head), options)
+    show_notice(describe_test(test, layer, head, names, question.is_known), role="status")
+    _draw_right_noun(view, question)
+    _draw_sentence(view, question, (layer, head), options)
     if typing_origin() is None:  # The trials follow when the visitor has finished typing.
         trials = run_trials(choice, view, words, (layer, head), options.rewordings)
-        offer_card(choice, view, names, (layer, head), test, trials)
+        if question.is_known:
+            offer_card(choice, view, names, (layer, head), test, trials)
         _draw_trials(test, trials, names)
     with st.expander(_("Other heads")):
-        figure = head_map(
-            margins, theme(), f"{names[1]} − {names[2]}", _("difference"), diverging=True,
-            selected=(layer, head), meaning=(_("fooled"), _("correct")))  # fmt: skip
-        draw_chart(figure, MAP, on_click=keep_head)
+        _draw_heads(margins, (layer, head), names, question.is_known)
+        bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
+
+
+def _draw_heads(margins: FloatArray, head: tuple[int, int], names: tuple[str, str, str], is_known: bool) -> None:
+    """Draw the difference between the nouns' weights for every head, and the number of fooled heads."""
+    meaning = (_("fooled"), _("correct")) if is_known else None
+    figure = head_map(
+        margins, theme(), f"{names[1]} − {names[2]}", _("difference"), diverging=True, selected=head, meaning=meaning
+    )
+    draw_chart(figure, MAP, on_click=keep_head)
+    if is_known:
         st.caption(
             _(
-                "{fooled} of {size} heads are fooled. A click selects a head.",
+                "{fooled} of {size} heads are fooled. Click to select a head.",
                 fooled=int((margins < -LEAST).sum()),
                 size=margins.size,
             )
         )
-        bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
 
 
-def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options: BreakHeadOptions) -> None:
-    """Draw the sentence with lines from the pronoun, and the controls of the three words."""
+def _draw_right_noun(view: View, question: NounQuestion) -> None:
+    """Draw the choice of the right noun; nothing is chosen while it is unknown."""
+    words = question.words
+    nouns = sorted((words.right, words.other))
+    st.session_state[RIGHT] = words.right if question.is_known else None
+
+    def choose() -> None:
+        right = st.session_state[RIGHT]
+        other = next(at for at in nouns if at != right)
+        set_params(BreakHeadOptions, right=view.keys[right].text, other=view.keys[other].text)
+
+    st.segmented_control(
+        translate(ROLES["right"]),
+        nouns,
+        key=RIGHT,
+        format_func=lambda at: written_word(view, at),
+        required=question.is_known,
+        on_change=choose,
+    )
+
+
+def _draw_sentence(view: View, question: NounQuestion, head: tuple[int, int], options: BreakHeadOptions) -> None:
+    """Draw the sentence with lines from the pronoun, and the control of the word that a click sets."""
+    words = question.words
     row = view.weights(*head)[words.source]
     marks: dict[int, Mark] = {words.source: "chosen", words.right: "target", words.other: "target"}
-    labels = {words.source: "source", words.right: "right", words.other: "other"}
+    labels = {words.source: translate(ROLES["source"])}
+    if question.is_known:
+        labels |= {words.right: translate(ROLES["right"]), words.other: translate(ROLES["other"])}
     chips = [
         TokenChip(
             cell.text,
             mark=marks.get(at, ""),
             special=cell.special,
-            label=translate(ROLES[labels[at]]) if at in labels else "",
+            label=labels.get(at, ""),
             title=f"{row[at]:.2f}",
         )
         for at, cell in enumerate(view.keys)
     ]
     strongest = sorted(range(len(row)), key=lambda at: -row[at])[:MOST_LINES]
     lines = [
-        StripLine(words.source, at, round(float(row[at]), 4), chosen=at == words.right)
+        StripLine(words.source, at, round(float(row[at]), 4), chosen=question.is_known and at == words.right)
         for at in strongest
         if row[at] >= LEAST_LINE
     ]
@@ -278,34 +325,28 @@ def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options:
         chips,
         STRIP,
         title=caption,
-        on_pick=lambda: _pick_word(view, words, options.clicking),
+        on_pick=lambda: _pick_word(view, question, options.clicking),
         drawn=StripLines(lines, caption),
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        bound_widget(BreakHeadOptions, "clicking", st.segmented_control, required=True, width="content")
-        st.button(
-            _("Swap nouns"),
-            key="break_head_exchange",
-            icon=":material/swap_horiz:",
-            on_click=lambda: set_params(
-                BreakHeadOptions, right=view.keys[words.other].text, other=view.keys[words.right].text
-            ),
-            width="content",
-        )
+    bound_widget(BreakHeadOptions, "clicking", st.segmented_control, required=True, width="content")
 
 
-def _pick_word(view: View, words: LinkWords, role: str) -> None:
-    """Give the clicked word a role; the word that had it gets that of the clicked word, if it had one."""
+def _pick_word(view: View, question: NounQuestion, role: str) -> None:
+    """Give the clicked word a role; the word that had it gets that of the clicked word, if it had one.
+
+    Another pronoun does not tell which noun is right.
+    """
     cell = picked_chip(STRIP)
     if cell is None or cell >= len(view.keys) or view.keys[cell].special:
         return
-    cells = {"source": words.source, "right": words.right, "other": words.other}
+    cells = asdict(question.words)
     for name, at in cells.items():
         if at == cell:
             cells[name] = cells[role]
     cells[role] = cell
     following = list(ROLES)[(list(ROLES).index(role) + 1) % len(ROLES)]
-    set_params(BreakHeadOptions, clicking=following, **{name: view.keys[at].text for name, at in cells.items()})
+    stated = ROLES if question.is_known or role != "source" else ("source",)
+    set_params(BreakHeadOptions, clicking=following, **{name: view.keys[cells[name]].text for name in stated})
 
 
 def _draw_claim(score: PronounHeadScore | None, head: tuple[int, int]) -> None:
@@ -320,11 +361,12 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
     if summary := describe_trials(test, trials, names):
         show_notice(summary, role="status")
     kinds = {"swapped": _("Swap nouns"), "reworded": _("Rewording")}
-    headings = (_("Change"), _("Sentence"), names[1], names[2], _("Result"))
+    headings = (_("Change"), _("Sentence"), names[1], names[2], _("Prefers"))
+    preferred = {"correct": names[1], "fooled": names[2], "undecided": translate(OUTCOMES["undecided"])}
     rows = [
         (kinds[one.kind], one.text, None, None, None)
         if one.test is None
-        else (kinds[one.kind], one.text, one.test.right, one.test.other, translate(OUTCOMES[one.test.outcome]))
+        else (kinds[one.kind], one.text, one.test.right, one.test.other, preferred[one.test.outcome])
         for one in trials
     ]
     unique = column_names(headings)

@@ -11,9 +11,10 @@ from attention.head_search import counterparts
 from attention.view import View
 from i18n import gettext_lazy
 from inference import UserError
-from ui.input.probes import Probe
+from ui.input.candidates import guess_nouns, is_word, known_words, span_of, written_word
 from ui.run.services import get_backend
 from ui.run.traces import request_of
+from ui.state.params import drop_place
 from ui.state.selection import find_word, pronoun_in
 from ui.state.view_state import ViewState
 from viz.options import option
@@ -27,15 +28,18 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BreakHeadOptions:
-    """Options of the view Break the head; each word is one of the text, and "" means a guess."""
+    """Options of the view Break the head; each word is one of the text, and "" means a guess.
+
+    The nouns are dropped if the text changes, because another text may mean the other noun.
+    """
 
     source: str = ""
-    right: str = ""
-    other: str = ""
+    right: str = option("", of_text=drop_place)
+    other: str = option("", of_text=drop_place)
     clicking: str = option(
         "source",
         label=gettext_lazy("A click sets"),
-        help=gettext_lazy("Choose what to set, then click a word of the sentence."),
+        help=gettext_lazy("Choose what to set, then click a word."),
         choices=ROLES,
     )
     rewordings: str = option(
@@ -45,77 +49,42 @@ class BreakHeadOptions:
     )
 
 
-# English words after which a noun is expected.
-DETERMINERS = frozenset(
-    (
-        *("the", "a", "an", "this", "that", "these", "those", "every", "some", "one"),
-        *("my", "your", "his", "her", "its", "our", "their"),
-    )
-)
-SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner precedes it
+@dataclass(frozen=True)
+class NounQuestion:
+    """The words of the question in a text; the right noun is ``words.right`` only if ``is_known``."""
+
+    words: LinkWords
+    is_known: bool  # if the app's annotations or the visitor state the right noun
 
 
-def find_words(view: View, options: BreakHeadOptions, probe: Probe | None) -> LinkWords | None:
+def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
     """Return the words of the question, or None if the text has fewer than three words.
 
     Without a pronoun, the last word takes its place.
     """
-    named = ("", "", "") if probe is None else (probe.source, *probe.candidates)
+    known = known_words(view.trace.text)
+    named = ("", "", "") if known is None else (known.source, known.right, known.other)
     source = find_word(view.keys, options.source)
     if source is None:
         source = find_word(view.keys, named[0])
     if source is None:
         source = pronoun_in(view)
     if source is None:
-        source = next((at for at in reversed(range(len(view.keys))) if _is_word(view, at)), None)
+        source = next((at for at in reversed(range(len(view.keys))) if is_word(view, at)), None)
     if source is None:
         return None
     guessed = guess_nouns(view, source)
     taken = [source]
-    for chosen, known in ((options.right, named[1]), (options.other, named[2])):
-        wanted = [find_word(view.keys, chosen), find_word(view.keys, known), *guessed]
-        noun = next((cell for cell in wanted if cell is not None and cell not in taken), None)
+    rights, others = (
+        [find_word(view.keys, chosen), find_word(view.keys, annotated)]
+        for chosen, annotated in ((options.right, named[1]), (options.other, named[2]))
+    )
+    for wanted in (rights, others):
+        noun = next((cell for cell in (*wanted, *guessed) if cell is not None and cell not in taken), None)
         if noun is None:
             return None
         taken.append(noun)
-    return LinkWords(*taken)
-
-
-def guess_nouns(view: View, source: int) -> list[int]:
-    """Return the words that may be nouns, likeliest first.
-
-    Words after a determiner come first, then capitalised words, then all others. In each group, words before the
-    pronoun precede those after it.
-    """
-    cells = [at for at in range(len(view.keys)) if _is_word(view, at) and at != source]
-
-    def rank(at: int) -> tuple[bool, int, int]:
-        word = written_word(view, at)
-        follows = at > 0 and view.keys[at - 1].text.casefold() in DETERMINERS
-        is_name = word[:1].isupper() and word.casefold() not in DETERMINERS
-        kind = 0 if follows else 1 if is_name else 2 if len(word) >= SHORTEST else 3
-        return at > source, kind, at
-
-    determiners = [at for at in cells if view.keys[at].text.casefold() in DETERMINERS]
-    return [*sorted(set(cells) - set(determiners), key=rank), *determiners]
-
-
-def _is_word(view: View, at: int) -> bool:
-    """Return whether a cell is a word, not a special token or a punctuation mark."""
-    return not view.keys[at].special and view.keys[at].text[:1].isalnum()
-
-
-def span_of(view: View, cell: int) -> tuple[int, int] | None:
-    """Return the character span of a word in the text, (start, stop); None for a special token."""
-    start, stop = view.keys[cell].pieces
-    first, last = view.trace.source.spans[start], view.trace.source.spans[stop - 1]
-    return None if first is None or last is None else (first[0], last[1])
-
-
-def written_word(view: View, cell: int) -> str:
-    """Return a word as written in the text, because the tokens of an uncased model have no capitals."""
-    span = span_of(view, cell)
-    return view.keys[cell].text if span is None else view.trace.text[slice(*span)].strip()
+    return NounQuestion(LinkWords(*taken), taken[1] in rights)
 
 
 MOST_REWORDINGS = 12
@@ -127,7 +96,8 @@ class Trial:
     """Another sentence, with the head's weights on the same words.
 
     The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
-    is still the word that was right in the visitor's sentence.
+    is the weight of the word that was right in the visitor's sentence. Which noun is right there depends on the
+    meaning, so the outcome says only which word the head prefers.
     """
 
     kind: Kind

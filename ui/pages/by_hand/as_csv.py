@@ -75,7 +75,7 @@ def read(content: bytes) -> Example:
     if len(content) > LARGEST_FILE:
         raise UserError(
             gettext_lazy(
-                "The file has {size:,} bytes; the limit is {most:,}. Pick another file.",
+                "The file has {size:,} bytes; the limit is {most:,}. Split it.",
                 size=len(content),
                 most=LARGEST_FILE,
             )
@@ -85,7 +85,7 @@ def read(content: bytes) -> Example:
         separator = max(",;\t", key=text.partition("\n")[0].count)
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error):
-        raise UserError(gettext_lazy("Not a CSV file in UTF-8. Save it as “CSV UTF-8” and open it again.")) from None
+        raise UserError(gettext_lazy("This is not CSV in UTF-8. Save it as “CSV UTF-8”.")) from None
     rows: dict[str, list[list[float]]] = {title: [] for title in INPUTS}
     names: dict[str, list[str]] = {title: [] for title in INPUTS}
     for number, line in enumerate(lines, 1):
@@ -97,7 +97,7 @@ def read(content: bytes) -> Example:
         elif title not in ("", "MATRIX") and not RESULTS.fullmatch(line[0].strip()):
             raise UserError(
                 gettext_lazy(
-                    "Line {number} is of a matrix called {name!r}; expected {names}.",
+                    "Line {number} has the matrix {name!r}; expected {names}.",
                     number=number,
                     name=line[0][:40],
                     names=", ".join(INPUTS),
@@ -124,9 +124,7 @@ def unpack(word: str) -> Example:
         data = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         return read(zlib.decompressobj().decompress(data, LARGEST_FILE + 1))
     except (binascii.Error, zlib.error, ValueError):  # UserError from read is a ValueError
-        raise UserError(
-            gettext_lazy("The link's numbers are damaged; the preset is shown. Ask for the link again.")
-        ) from None
+        raise UserError(gettext_lazy("The link's numbers are damaged; the preset is shown.")) from None
 
 
 def _lines(name: str, rows: Iterable[str], matrix: Numbers) -> list[Line]:
@@ -177,7 +175,7 @@ def _name(line: Sequence[str], number: int) -> str:
     if not name or len(name) > LONGEST_NAME:
         raise UserError(
             gettext_lazy(
-                "Line {number} of {matrix} needs a name of 1 to {most} letters in cell 2.",
+                "Cell 2 of line {number} ({matrix}) needs a name of 1 to {most} letters.",
                 number=number,
                 matrix=line[0].strip().upper(),
                 most=LONGEST_NAME,
@@ -196,12 +194,12 @@ def _number(cell: str, line: int) -> float:
 
 
 def _missing_message(title: str) -> str:
-    return gettext_lazy("{matrix} is missing; the file needs X, W_Q, W_K and W_V.", matrix=title)
+    return gettext_lazy("{matrix} is missing; expected X, W_Q, W_K and W_V.", matrix=title)
 
 
 def _uneven_message(title: str) -> str:
     return gettext_lazy(
-        "{matrix} has lines of different lengths, or empty ones; write a full table of numbers.",
+        "{matrix} has lines of different lengths or none; write a full table.",
         matrix=title,
     )
 
@@ -223,8 +221,8 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     ):
         raise UserError(
             gettext_lazy(
-                "X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden} and E {many} rows; allowed: "
-                "{fewest} to {most} tokens and words, {widest} columns.",
+                "X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden}, E {many} rows; "
+                "expected {fewest} to {most} tokens and words, at most {widest} columns.",
                 count=count,
                 columns=columns,
                 width=width,
@@ -247,7 +245,7 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
             have = " × ".join(map(str, found[name].shape))
             raise UserError(
                 gettext_lazy(
-                    "{matrix} is {size}; X and W_Q require {rows} × {columns}.",
+                    "{matrix} is {size}; expected {rows} × {columns}.",
                     matrix=TITLES[name],
                     size=have,
                     rows=shape[0],
@@ -256,7 +254,7 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
             )
     if "w_1" in found and "w_2" not in found and hidden != columns:
         raise UserError(
-            gettext_lazy("W_2 is missing; it maps W_1's {hidden} columns to {columns}.", hidden=hidden, columns=columns)
+            gettext_lazy("W_2 is missing; it maps {hidden} columns to {columns}.", hidden=hidden, columns=columns)
         )
     alone = attention_example(names["X"], *(found[name] for name in NEEDED))
     return replace(alone, **found, words=tuple(names["E"]) or alone.words)

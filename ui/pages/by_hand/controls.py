@@ -43,7 +43,7 @@ SWITCHES = {
     ),
     "scaled": (
         gettext_lazy("Over √d_k"),
-        gettext_lazy("Off: dot products are not divided"),
+        gettext_lazy("Off: no division"),
     ),
     "positions": (
         gettext_lazy("Positions"),
@@ -51,7 +51,7 @@ SWITCHES = {
     ),
     "onward": (
         gettext_lazy("Rest of the layer"),
-        gettext_lazy("Residual sums, LayerNorm and feed-forward"),
+        gettext_lazy("Residual sums, LayerNorm, feed-forward"),
     ),
 }
 SIZES = {
@@ -64,7 +64,7 @@ SIZES = {
     "by_hand_width": (
         gettext_lazy("Columns of W (h · d_k)"),
         WIDTH,
-        gettext_lazy("Columns of W_Q, W_K and W_V, split among the heads"),
+        gettext_lazy("Columns of W_Q, W_K and W_V, split among heads"),
     ),
     "by_hand_hidden": (
         gettext_lazy("Columns of W_1 (d_ff)"),
@@ -79,9 +79,9 @@ SIZES = {
 }
 NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # column header for the row names of X and E
 FIRST = ("x", "w_q", "w_k", "w_v")  # matrices outside the expander
-WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3; invalid entries change nothing.")
-CSV = gettext_lazy("All matrices, a line per row: matrix, row, numbers")
-OPEN = gettext_lazy("A file like the saved one; what follows W_V is optional")
+WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3.")
+CSV = gettext_lazy("A line per row: matrix, row, numbers")
+OPEN = gettext_lazy("A file like the saved one; optional after W_V")
 
 
 def get_example() -> tuple[ByHandOptions, Example, list[str]]:
@@ -113,7 +113,7 @@ def pick(options: ByHandOptions, example: Example) -> None:
             divisors(example.width),
             key=HEADS,
             on_change=lambda: set_example_params(heads=state[HEADS], shown=0),
-            help=_("Each head has d_k columns of W_Q, W_K and W_V"),
+            help=_("Each has d_k columns of W_Q, W_K and W_V"),
             width=110,
         )
         for field, (label, help_text) in SWITCHES.items():

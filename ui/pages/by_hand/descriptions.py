@@ -27,7 +27,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
     row, column = strongest_link(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
     told = _(
-        "“{token}” gives {target} {weight:.0%} of its attention, the largest weight (uniform over {seen}: {even:.0%}).",
+        "“{token}” gives {target} {weight:.0%} of its attention, its largest weight (uniform over {seen}: {even:.0%}).",
         token=tokens[row],
         target=_("itself") if row == column else f"“{tokens[column]}”",
         weight=worked.weights[head, row, column],
@@ -51,13 +51,13 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
         )
 
     said = _(
-        "A tutorial prints the weights {given}; the softmax of its scores is {true}, up to {apart:.2f} apart.",
+        "A tutorial prints the weights {given}; the softmax is {true}, up to {apart:.2f} apart.",
         given=rows(given),
         true=rows(true),
         apart=np.abs(given - true).max(),
     )
     turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]
-    never = _("A softmax keeps the order of the scores; the printed weights do not.")
+    never = _("A softmax keeps the order of scores; the printed weights do not.")
     return join_sentences(said, never if all(turned) else "")
 
 
@@ -101,8 +101,7 @@ def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
     apart = np.abs(worked.weights[:, : len(printed)] - printed).max(axis=(1, 2))
     head = int(apart.argmin())
     return _(
-        "Of {heads} heads with d_k = {width}, head {head} is closest to the tutorial's weights: up to "
-        "{apart:.2f} apart.",
+        "Of {heads} heads with d_k = {width}, head {head} is closest to the tutorial: up to {apart:.2f} apart.",
         heads=worked.heads,
         width=worked.channels,
         head=head + 1,
@@ -217,9 +216,9 @@ def draw_curve(worked: ToyAttention) -> None:
     draw_chart(softmax_slope(widths, over, plain, theme(), widths[here]), "by_hand_slope", about=dict)
     st.caption(
         _(
-            "Mean over 200 random rows of {keys} keys (standard normal, seed 0), so q·k has variance d_k. "
-            "Near zero the gradient vanishes ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section "
-            "3.2.1, footnote 4).",
+            "Mean over 200 random rows of {keys} keys (standard normal, seed 0); q·k has variance "
+            "d_k. Near zero the gradient vanishes "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1).",
             keys=DRAWN,
         )
     )

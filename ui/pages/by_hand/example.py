@@ -218,7 +218,7 @@ def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions
     if options.heads not in divisors(example.width):
         notes.append(
             gettext_lazy(
-                "{heads} heads cannot share {width} columns equally; one head is shown.",
+                "{heads} heads cannot share {width} columns equally; one is shown.",
                 heads=options.heads,
                 width=example.width,
             )

@@ -122,8 +122,8 @@ def marks() -> str:
     """Return the caption that explains the marks in the matrices."""
     less, more = map(translate, sides(theme()))
     return _(
-        "{less}: negative, {more}: positive; weights from pale (0) to strong (1). Click a cell, or press "
-        "Enter on it, for its calculation.",
+        "{less}: negative, {more}: positive; weights from pale (0) to strong (1). Click a cell, or "
+        "press Enter, for its calculation.",
         less=less,
         more=more,
     )
@@ -134,13 +134,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each token has a **query**, a **key** and a **value**: rows of Q, K and V. A weight is "
-                "the softmax of query · key over √d_k; the result mixes the values "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** "
-                "sets the weights of later tokens to 0.\n- Each **head** uses its own d_k columns; **W_O** "
-                "mixes the heads (section 3.2.2). Residual sum, LayerNorm and feed-forward follow (sections "
-                "3.1 and 3.3).\n- Dot products with a vector for each **word** give the next word (section "
-                "3.4). Omitted: biases, dropout and learned factors."
+                "- Each token has a **query**, a **key** and a **value**: rows of Q, K and V. A weight "
+                "is the softmax of query · key over √d_k; the result mixes the values "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal "
+                "mask** zeroes weights of later tokens.\n"
+                "- Each **head** has d_k columns; **W_O** mixes the heads (section 3.2.2). Residual "
+                "sum, LayerNorm and feed-forward follow (sections 3.1 and 3.3).\n"
+                "- Products with a vector per **word** give the next word (section 3.4). Omitted: "
+                "biases, dropout, learned factors."
             )
         )
 

@@ -231,7 +231,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     """
     shift, powers, sums, shares = made
     moved = bool(shift.any())
-    less = _("minus the row's largest {letter}, against overflow", letter=letter) if moved else ""
+    less = _("minus the row's largest {letter}", letter=letter) if moved else ""
 
     def power(row: int, column: int) -> str:
         taken = f" − {figure(shift[row])}" if moved else ""

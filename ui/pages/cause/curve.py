@@ -124,8 +124,7 @@ def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -
     else:
         said = [
             _(
-                "After {half} of {heads} heads, the cosine to the original vector is {like:.2f}; "
-                "after {steps}, {last:.2f}.",
+                "After {half} of {heads} heads, the cosine to the original is {like:.2f}; after {steps}, {last:.2f}.",
                 half=half,
                 heads=len(case.places),
                 like=values[half],
@@ -136,5 +135,5 @@ def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -
     if random.size:
         mean = float(random[:, half].mean())
         average = times(mean, *case.watch.names) if case.watch.names else f"{mean:.2f}"
-        said.append(_("Random orders, after {half} heads on average: {average}.", half=half, average=average))
+        said.append(_("Random orders, mean after {half} heads: {average}.", half=half, average=average))
     return join_sentences(*said)

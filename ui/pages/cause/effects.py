@@ -46,7 +46,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
     most = places[int(sizes.argmax())]
     show_notice(
         _(
-            "Ablating head {head} has the largest effect: {change}. {few} of {all} heads have less than a tenth of it.",
+            "Ablating head {head} has the largest effect: {change}. {few} of {all} heads have under a tenth of it.",
             head=case.name(most),
             change=_describe_change(case, found[int(sizes.argmax())]),
             few=int((sizes < sizes.max() / 10).sum()),
@@ -72,7 +72,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
         "((Ablate(*head),) for head in heads)", "as_head_map(heads, effects)", Ablate=Ablate, as_head_map=as_head_map
     )
     draw_chart(figure, ALL, on_click=partial(_on_click, case), computation=computation)
-    st.caption(_("Each cell is a head, ablated by itself. Frame: selected; cross: ablated; ring: uniform weights."))
+    st.caption(_("Cells: heads, ablated one at a time. Frame: selected; cross: ablated; ring: uniform weights."))
     rows = heads_csv(places, found, case.watch.effect)
     download_table(rows, "headlight-every-head.csv", key="cause_save_heads")
 
@@ -137,7 +137,7 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
         figure.update_xaxes(range=[0, end])
         draw_chart(figure, f"cause_bars_{at}", place=column, computation=_answers_of(case, at))
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
-    st.caption(_("Probabilities of the most likely answers; the two compared are highlighted."))
+    st.caption(_("Likeliest answers; the two compared are highlighted."))
     both = csv_table(["when", "answer", "probability"], rows)
     download_table(both, "headlight-before-after.csv", key="cause_save_both")
 
@@ -164,7 +164,7 @@ def chance(case: AblationExperiment) -> None:
     words = [at for at, special in enumerate(row.special) if not special]
     others = random_sets(case.edits, case.places, words, RANDOM_SETS, SEED)
     if len(others) < 2:
-        show_notice(_("There are no other sets of this size to compare with."), role="status")
+        show_notice(_("No other sets have this size."), role="status")
         return
     found = case.watch.changes(others, case.tokens, _("Computing the random baseline"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
@@ -174,7 +174,7 @@ def chance(case: AblationExperiment) -> None:
     less = float((np.abs(found) < abs(change)).mean())
     show_notice(
         _(
-            "Of {n} random edits of the same kinds and size, {less:.0f} % change the answer less (median: {median}).",
+            "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
             n=len(found),
             less=100 * less,
             median=format_small(float(np.median(np.abs(found)))),
@@ -192,7 +192,7 @@ def chance(case: AblationExperiment) -> None:
         count=RANDOM_SETS,
         seed=SEED,
     )
-    note = _("Bars: random edits of the same size (seed {seed}). Line: the chosen edits.", seed=SEED)
+    note = _("Bars: random edits of equal size (seed {seed}). Line: the chosen edits.", seed=SEED)
     draw_chart(figure, "cause_random", computation=computation, test=note)
     st.caption(note)
 
@@ -209,15 +209,12 @@ def later_heads(case: AblationExperiment) -> None:
     layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
     st.subheader(_("Later heads"))
     if not moved.any():
-        show_notice(
-            _("No head's attention changes: the edits are in the last layer, or there are none."), role="status"
-        )
+        show_notice(_("No attention changes: the edits are in the last layer, or there are none."), role="status")
         return
     start = min(first + 1, len(moved) - 1)
     show_notice(
         _(
-            "Head {head} changes most: {moved:.0f} % of its attention moves. The mean from layer {layer} on is "
-            "{mean:.1f} %.",
+            "Head {head} changes most: {moved:.0f} % of its attention moves. Mean from layer {layer} on: {mean:.1f} %.",
             head=case.name((layer, head)),
             moved=100 * moved[layer, head],
             layer=start,
@@ -239,9 +236,7 @@ def _map(moved: FloatArray, shown: Head, computation: Computation) -> None:
     """Draw the share of each head's attention that moves, as a map on which the reader picks a head."""
     figure = head_map(100 * moved, theme(), _("Attention that moves"), "%", selected=shown)
     draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]), computation=computation)
-    st.caption(
-        _("Each cell is a head: the share of its attention that moves, mean over queries. Click a head to see it.")
-    )
+    st.caption(_("Cells: heads; share of attention that moves, mean over queries. Click a head to see it."))
     rows = [(at, one, float(moved[at, one])) for at in range(moved.shape[0]) for one in range(moved.shape[1])]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
     download_table(table, "headlight-later-heads.csv", key="cause_save_later")
@@ -292,7 +287,7 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
             for at, (cell, weight) in enumerate(zip(cells, row, strict=True))
         ]
         mount(chips, f"cause_{key}", title=title)
-    st.caption(_("Shade: attention of the outlined word in that head."))
+    st.caption(_("Shade: attention of the outlined word."))
 
 
 def _moved_most(views: Sequence[View], shown: Head) -> int:

@@ -42,8 +42,8 @@ from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 from viz.paper.notebook import Computation
 
-COMPARED = gettext_lazy("The answer is measured as the log-odds of the first against the second.")
-NO_LABELS = gettext_lazy("This model predicts a number, not labels. Choose another output.")
+COMPARED = gettext_lazy("The answer is the log-odds of the first against the second.")
+NO_LABELS = gettext_lazy("This model predicts a number. Choose another output.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> An
         return AnswerMetric(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
     if options.watch == "follows":
         if not asked.pair:
-            show_notice(_("This output needs a second text. Click “+ second text” above."), role="status")
+            show_notice(_("This output needs a second text. Click “+ second text”."), role="status")
             return None
         names = (_("follows"), _("does not follow"))
         return AnswerMetric(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, names)
@@ -236,14 +236,14 @@ def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given:
     filled = get_backend().predict(MaskedWords(**given, hidden=hidden))
     if not filled.whole:
         raise UserError(
-            gettext_lazy("With the mask, the rest of this text is tokenized differently. Mask another word."),
+            gettext_lazy("With the mask, the text is tokenized differently. Mask another word."),
             way_out="text",
         )
     if hidden:
         start, end = hidden[0][1:]
         show_notice(
             _(
-                "“{word}” is masked. Type {mask} in the text to mask another word.",
+                "“{word}” is masked. Type {mask} to mask another word.",
                 word=choice.text[start:end],
                 mask=TYPED,
             ),
@@ -283,7 +283,7 @@ def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, st
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:
-        show_notice(_("Type two different words; each must be one token of the model's vocabulary."), role="status")
+        show_notice(_("Type two different words, each one token of the vocabulary."), role="status")
         return None
     return words[0], words[1]
 

@@ -43,7 +43,7 @@ class CauseOptions(AnsweringOptions):
     watch: str = option(
         "vector",
         label=gettext_lazy("Output"),
-        help=gettext_lazy("The model's answer whose change is measured."),
+        help=gettext_lazy("The answer whose change is measured."),
         choices=WATCHES,
     )
     first: str = ""  # first and second are the compared words or labels; "" is the likeliest
@@ -52,7 +52,7 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("The word whose tag is measured."),
+        help=gettext_lazy("Its tag is measured."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
@@ -60,7 +60,7 @@ class CauseOptions(AnsweringOptions):
     clicking: str = option(
         "ablate",
         label=gettext_lazy("Click action"),
-        help=gettext_lazy("Click heads. To mask an edge, click a head, its query word and its key word."),
+        help=gettext_lazy("Click heads. Mask an edge: click a head, its query and its key."),
         choices=CLICKS,
     )
     looks: int | None = option(None, of_text=drop_place)  # query token of the edge to mask, until the key is clicked
@@ -68,20 +68,20 @@ class CauseOptions(AnsweringOptions):
     where: int | None = option(
         None,
         label=gettext_lazy("Masked in"),
-        help=gettext_lazy("In every layer, the other words cannot attend to it."),
+        help=gettext_lazy("In every layer, other words cannot attend to it."),
     )
     later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = option(
         "least",
         label=gettext_lazy("Each step ablates"),
-        help=gettext_lazy("Each step ablates the remaining head with the least or the largest effect."),
+        help=gettext_lazy("The remaining head with the least or largest effect."),
         choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
     )
     # Number of heads that the curve removes.
     steps: int | None = option(
         None,
         label=gettext_lazy("Heads to ablate"),
-        help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
+        help=gettext_lazy("Steps try every remaining head, so many take time."),
     )
     curve: bool = False
 
@@ -166,10 +166,10 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
             (
                 _("Ablate layer"),
                 toggle_edits(edits, mine),
-                _("Ablates or restores all heads of layer {layer}.", layer=layer),
+                _("Ablates or restores the heads of layer {layer}.", layer=layer),
             ),
-            (_("Keep only layer"), keep_only(layer, places), _("Ablates all heads of the other layers.")),
-            (_("Swap ablated"), swap_heads(edits, places), _("Restores the ablated heads and ablates all others.")),
+            (_("Keep only layer"), keep_only(layer, places), _("Ablates the heads of other layers.")),
+            (_("Swap ablated"), swap_heads(edits, places), _("Restores the ablated heads, ablates all others.")),
         )
         draw_panel(
             CauseOptions,
@@ -177,7 +177,7 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
             offered=[Ablate(*place) for place in places],
             shortcuts=shortcuts,
             form=_(
-                "a3-1 or 3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 "
-                "→ 2. In layer 3, h3-2 masks token 2, and m3-2 sets its value to zero."
+                "a3-1 or 3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 → 2. In "
+                "layer 3, h3-2 masks token 2, m3-2 zeroes its value."
             ),
         )

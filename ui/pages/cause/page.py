@@ -28,7 +28,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
 MOST_TOKENS = 512
-PROMPT = gettext_lazy("Nothing is ablated. Click a head on the map, or choose another action.")
+PROMPT = gettext_lazy("Nothing is ablated. Click a head, or choose another action.")
 
 
 def how_to_read() -> None:
@@ -36,10 +36,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Ablating a head sets its part of the input of W_O to zero "
-                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)).\n"
-                "- Any ablation changes something; random edits of the same size show the usual change.\n"
-                "- Effects of several heads do not add up, and differ between texts."
+                "- Ablation zeroes a head's part of the input of W_O "
+                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). Any ablation changes "
+                "something; compare with random edits of equal size.\n"
+                "- Effects do not add up, and differ between texts."
             )
         )
 
@@ -90,12 +90,12 @@ def _passed_over(trace: Trace) -> str:
     name = trace.model.name
     if trace.target is not None:
         return _(
-            "{model} is an encoder-decoder. Choose an encoder or a decoder.",
-            model=name,
+            "{name} reads one text and writes another. Pick an encoder or a decoder.",
+            name=name,
         )
     return _(
-        "{model} computes attention in its own code, so it cannot be edited. Choose a model such as BERT or GPT-2.",
-        model=name,
+        "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
+        name=name,
     )
 
 
@@ -103,7 +103,7 @@ def page(choice: ViewState, who: PageModel) -> None:
     """Draw the control of the metric, then the experiment on the model with which it is measured."""
     if choice.opened:
         show_notice(
-            _("A saved trace contains attention only. Close it to run the model on its text."),
+            _("A saved trace has attention only. Close it to run its text."),
             role="status",
         )
         return

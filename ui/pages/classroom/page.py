@@ -34,17 +34,17 @@ def door(code: str | None) -> None:
                 _("Class code"),
                 key=TYPED,
                 max_chars=LENGTH + 4,
-                help=_("Six letters and digits, from your teacher."),
+                help=_("Six letters and digits."),
             )
             _name()
-            st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
+            st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class here"))
         show_storage_time()
     with teacher:
         st.subheader(_("I teach"))
-        st.markdown(_("Students join by a code, see your page, answer your questions, and say if they are lost."))
+        st.markdown(_("Students join by a code, see your page, answer questions, and say if they are lost."))
         if not is_open():
             this_machine_only()
-        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("You are its teacher in this browser"))
+        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
 
 
 def draw_waiting_room(code: str) -> None:
@@ -56,13 +56,13 @@ def draw_waiting_room(code: str) -> None:
             st.markdown(_("**Class {code}**", code=code))
             _name()
             st.form_submit_button(
-                _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
+                _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class here")
             )
         show_storage_time()
         return
     show_notice(
         _(
-            "You are in the class (name: {name}). What your teacher shows opens by itself; questions appear above.",
+            "You are in the class (name: {name}). Your teacher's pages open by themselves; questions appear above.",
             name=seen.name or "–",
         ),
         role="status",
@@ -96,7 +96,7 @@ def _name() -> None:
         _("Name (optional)"),
         key=NAME,
         max_chars=LONGEST_NAME,
-        help=_("Only your teacher sees it, with your answers."),
+        help=_("Only your teacher sees it."),
     )
 
 
@@ -132,7 +132,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Students see answers only after the teacher shows them, without names.\n- A deleted class "
-                "leaves only the files that the teacher saved."
+                "- Students see answers only after the teacher shows them, without names.\n"
+                "- A deleted class leaves only files that the teacher saved."
             )
         )

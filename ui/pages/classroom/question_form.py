@@ -37,19 +37,19 @@ def draw_question_form(code: str) -> None:
             KINDS,
             required=True,
             format_func=lambda kind: translate(NAMES[kind]),
-            help=_("The kind of answer that students give."),
+            help=_("How students answer."),
             **_keep_in(KIND),
         )
         st.text_area(
             _("Question"),
             max_chars=LONGEST_PROMPT,
             height=80,
-            help=_("Everybody sees it above their page"),
+            help=_("Shown above their page"),
             **_keep_in(PROMPT),
         )
         if st.session_state[KIND] == "choice":
             most = MOST_OPTIONS * LONGEST_ANSWER
-            help = _("One on each line, 2 to 12")
+            help = _("One per line, 2 to 12")
             st.text_area(_("Choices"), height=110, max_chars=most, help=help, **_keep_in(OPTIONS))
         st.text_input(
             _("Correct answer"),

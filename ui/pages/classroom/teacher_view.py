@@ -26,10 +26,7 @@ from viz.components.base_path import BASE
 def this_machine_only() -> None:
     """Show that students cannot reach the app on this machine, and the command that makes it reachable."""
     show_notice(
-        _(
-            "Students cannot reach this app, which runs for this machine only. Restart it with “make run FOR=class” "
-            "or “headlight serve”."
-        ),
+        _("Students cannot reach this app. Restart it with “make run FOR=class” or “headlight serve”."),
         role="status",
     )
 
@@ -38,8 +35,8 @@ def show_storage_time() -> None:
     """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
-            "Names and answers stay on the machine that runs this app. They are deleted when the teacher closes the "
-            "class, or {hours} hours after its last change.",
+            "Names and answers stay on this app's machine, until the teacher closes the class or "
+            "{hours} hours after its last change.",
             hours=int(KEPT // 3600),
         )
     )
@@ -88,7 +85,7 @@ def invitations(code: str, here: str) -> list[str]:
 
 
 def _entrance(code: str) -> None:
-    st.metric(_("Class code"), code, help=_("Students type it on the page Class, or open the link."))
+    st.metric(_("Class code"), code, help=_("Students type it on Class, or open the link."))
     links = invitations(code, st.context.url or "")
     if not links:
         this_machine_only()
@@ -109,7 +106,7 @@ def _draw_lead_toggle(code: str) -> None:
         _("Share my view"),
         key=TOGGLE,
         on_change=lambda: _perform(store().share, code, st.session_state[TOGGLE]),
-        help=_("Students who follow see every page that you open."),
+        help=_("Followers see every page that you open."),
     )
 
 
@@ -129,11 +126,11 @@ def _draw_live_answers(code: str) -> None:
     if board.revealed:
         answers(question, board.answers_to(board.asked), "desk_answers")
         return
-    with st.popover(_("Show answers"), help=_("To you and to the students, after a confirmation.")):
+    with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
         n = len(board.answers_to(board.asked))
         st.markdown(
             _(
-                "{n} of {all} have answered. Everybody sees all answers, without names. Nobody can answer after that.",
+                "{n} of {all} have answered. Everybody sees all answers, without names; then nobody can answer.",
                 n=n,
                 all=len(board.students),
             )
@@ -159,10 +156,10 @@ def _closing(code: str) -> None:
             _("Save answers"),
             csv_table(names, rows),
             "headlight-class.csv",
-            _("All answers with the names of the students."),
+            _("All answers with names."),
         )
         with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
-            st.markdown(_("Names and answers are deleted. Save them first if you need them."))
+            st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
                 _("Confirm"),
                 key="classroom_erase",
@@ -171,7 +168,7 @@ def _closing(code: str) -> None:
                 help=_("This cannot be undone"),
             )
         with st.popover(_("Close the room"), help=_("Ends the class")):
-            st.markdown(_("Names and answers are deleted. Save them first if you need them."))
+            st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
                 _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )

@@ -38,14 +38,14 @@ class CompareOptions(AnsweringOptions):
     show: str = option(
         "pair",
         label=gettext_lazy("Compare"),
-        help=gettext_lazy("Two runs word by word, or many pairs of texts"),
+        help=gettext_lazy("Two runs word by word, or many pairs"),
         choices=SHOWS,
     )
     # Source of the set of pairs.
     bring: str = option(
         "ready",
         label=gettext_lazy("Pairs"),
-        help=gettext_lazy("Texts of another meaning, and controls of another wording"),
+        help=gettext_lazy("Texts of another meaning, and reworded controls"),
         choices=BRINGS,
     )
     leaf: int = 1  # page of the list of pairs, from 1
@@ -53,7 +53,7 @@ class CompareOptions(AnsweringOptions):
     differs: str = option(
         "",
         label=gettext_lazy("Compare with"),
-        help=gettext_lazy("Change the text, the model, or ablate heads."),
+        help=gettext_lazy("Another text, model or ablation."),
         choices=DIFFERS,
     )
     other: str = ""  # the second text; "" is the ready counterpart of the first, if any
@@ -63,7 +63,7 @@ class CompareOptions(AnsweringOptions):
     heads: str = option(
         "same",
         label=gettext_lazy("Matched head"),
-        help=gettext_lazy("Heads of the same number suit only related models."),
+        help=gettext_lazy("Equal numbers suit only related models."),
         choices=HEADS,
     )
     # Packed edits of the second reading; "" ablates the first head of the first layer.

@@ -126,8 +126,7 @@ def figures(found: Comparison) -> None:
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
     note = _(
-        "Mean Jensen–Shannon divergence of each head's rows over the words in both runs: 0 if equal, 1 without "
-        "overlap. Click a head."
+        "Mean Jensen–Shannon divergence of each head's rows over shared words: 0 equal, 1 no overlap. Click a head."
     )
     about = partial(comparison_provenance, found)
     draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
@@ -149,7 +148,7 @@ def figures(found: Comparison) -> None:
     draw_chart(figure, ROW, place=right, about=partial(comparison_provenance, found))
     right.caption(
         _(
-            "The {n} largest of {all} weights. The line is the difference; a single mark is a word of one run.",
+            "The {n} largest of {all} weights. Line: the difference; single mark: a word of one run.",
             n=len(words),
             all=_word_count(found),
         )
@@ -245,7 +244,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         show_notice(
             _(
-                "The maps show {rows} × {columns} of {all_rows:,} × {all_columns:,} words around the selection.",
+                "The maps show {rows} × {columns} of {all_rows:,} × {all_columns:,} words, around the selection.",
                 rows=len(rows),
                 columns=len(columns),
                 all_rows=len(beside.queries.pairs),
@@ -261,7 +260,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
          _("All digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
     download_button(_("Save as HTML"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
-         _("One file with sentences, maps and numbers"),
+         _("Sentences, maps and numbers in one file"),
          kind="text/html", place=place)  # fmt: skip
 
 
@@ -284,11 +283,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish them.\n"
+                "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish "
+                "them.\n"
                 "- Rows are compared by Jensen–Shannon divergence "
-                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads, so compare "
-                "with controls.\n- Head numbers correspond only between related models. Other models' heads are "
-                "matched by their attention on the same sentences."
+                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some "
+                "heads: compare with controls.\n"
+                "- Head numbers correspond only between related models; others are matched by attention "
+                "on the same sentences."
             )
         )
 

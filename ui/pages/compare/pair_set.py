@@ -45,8 +45,8 @@ from viz.figures.theme import truncate
 
 FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
 WANTED = gettext_lazy(
-    "CSV, TSV, JSON Lines or Parquet with the texts in columns a and b. Optional column kind: “change” (of meaning, "
-    "default) or “control” (of wording)."
+    "CSV, TSV, JSON Lines or Parquet with texts in columns a and b. Optional column kind: "
+    "“change” (of meaning, default) or “control” (of wording)."
 )
 
 
@@ -69,7 +69,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
         changes = sum(not pair.control for pair in READY)
         show_notice(
             _(
-                "{changes} English pairs that differ in meaning, and {controls} controls that differ in wording.",
+                "{changes} English pairs that differ in meaning, {controls} that differ in wording.",
                 changes=changes,
                 controls=len(READY) - changes,
             ),
@@ -79,7 +79,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
             _("Save these pairs"),
             pairs_csv(READY),
             "headlight-pairs.csv",
-            _("A file to edit and open"),
+            _("To edit and open"),
         )
         return READY
     uploaded = st.file_uploader(
@@ -168,8 +168,8 @@ def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
         draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=partial(set_provenance, found, choice))
     st.caption(
         _(
-            "Mean Jensen–Shannon divergence over the pairs; pairs that share a text count once. Both maps share a "
-            "scale. Ring: changes more with meaning than wording (two-sided permutation test, Holm-corrected, "
+            "Mean Jensen–Shannon divergence over pairs; pairs that share a text count once. One "
+            "scale. Ring: more with meaning than wording (two-sided permutation test, Holm-corrected, "
             "α = 0.05)."
         )
     )
@@ -189,7 +189,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p, two-sided")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
-        st.caption(_("In bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
+        st.caption(_("Bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
         draw_table(columns, key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),

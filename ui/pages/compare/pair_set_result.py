@@ -178,7 +178,7 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
         heads = same_heads(*views)
         assert heads is not None  # both texts are read by the same model
         if not all(view.queries and view.keys for view in views):
-            return gettext_lazy("All tokens are hidden special tokens.")
+            return gettext_lazy("Only hidden special tokens are left.")
         bits = changes(AlignedViews.align(*views), heads).bits
     except UserError as refusal:
         if refusal.way_out not in OF_THE_TEXT:
@@ -209,13 +209,11 @@ def _describe_tested(found: PairSet) -> str:
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation test within texts, "
-            "Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within texts, Holm-corrected)."
         )
         if across.within
         else gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation test between texts, "
-            "Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between texts, Holm-corrected)."
         )
     )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
@@ -252,7 +250,7 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     if not one.has_test:
         return said
     return _(
-        "{said} In pairs that differ by one word (n = {texts:,} texts): {heads}.",
+        "{said} Pairs that differ by one word (n = {texts:,} texts): {heads}.",
         said=said,
         texts=one.more.n if one.within else one.change.n,
         heads=_more_heads(found, one),
@@ -272,11 +270,11 @@ def _more_heads(found: PairSet, across: ControlledChange) -> str:
 def _describe_untested(found: PairSet) -> str:
     across = found.across
     if not across.change.n:
-        return _("All pairs are controls. Add pairs of the kind “change”.")
+        return _("All pairs are controls. Add pairs of kind “change”.")
     most = int(across.change.mean.argmax())
     return _(
-        "Head {head} changes most of {heads} heads: {bits} bits{interval} ({pairs:,} pairs). Without "
-        "controls, this may be the effect of wording.",
+        "Head {head} changes most of {heads} heads: {bits} bits{interval} ({pairs:,} pairs). "
+        "Without controls, wording may explain it.",
         pairs=len(found.pairs),
         heads=len(across.change.mean),
         head=found.name(most),

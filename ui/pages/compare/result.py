@@ -60,8 +60,8 @@ def _link(found: Comparison) -> str:
             second=second,
         )
     return _(
-        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, its "
-        "most similar head on {sentences} sentences ({unlike} bits).",
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of "
+        "{second}, most similar on {sentences} sentences ({unlike} bits).",
         focus=focus,
         target=target,
         one=format_share(one),
@@ -87,9 +87,9 @@ def _describe_heads(found: Comparison) -> str:
     mine = float(bits[found.head])
     values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
     if most == found.head or np.isnan(mine):
-        return _("Over all rows, head {most} changes most, by {bits} bits, of {heads} heads.", **values)
+        return _("Over all rows, {most} of {heads} heads changes most: {bits} bits.", **values)
     return _(
-        "Over all rows, head {most} changes most, by {bits} bits, of {heads} heads; {head} changes by {mine}.",
+        "Over all rows, {most} of {heads} heads changes most: {bits} bits; {head} by {mine}.",
         head=found.name(found.head),
         mine=format_small(mine),
         **values,
@@ -104,7 +104,7 @@ def _left_out(found: Comparison) -> list[str]:
         names = found.sides.names()
         said.append(
             _(
-                "Only words in both runs are compared. Head {head} gives the rest, {words}, {one} of its "
+                "Only shared words are compared. Head {head} gives the rest, {words}, {one} of its "
                 "attention {first} and {other} {second}.",
                 head=found.name(found.head),
                 words=_describe_unmatched(found),
@@ -117,7 +117,7 @@ def _left_out(found: Comparison) -> list[str]:
     if found.changes.rows < found.changes.all_rows:
         said.append(
             _(
-                "The map of all heads uses {rows:,} of {all_rows:,} rows, evenly spaced.",
+                "All heads: {rows:,} of {all_rows:,} rows, evenly spaced.",
                 rows=found.changes.rows,
                 all_rows=found.changes.all_rows,
             )

@@ -133,7 +133,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("All tokens are hidden special tokens."),
+            _("Only hidden special tokens are left."),
             role="status",
         )
         return None
@@ -180,7 +180,7 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
         return True
     show_notice(
         _(
-            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or stack.",
+            "{first} shows {part} attention; {second} has only {parts}. Pick another model or stack.",
             first=models[0],
             part=translate(PARTS[part]),
             second=models[1],

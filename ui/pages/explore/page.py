@@ -56,7 +56,7 @@ def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> Non
             draw_chart(figure, "distance", place=right)
         if max(size.queries, size.keys) > WHOLE_MAP:
             show_notice(
-                _("Figures of one head have at most {most} tokens.", most=WHOLE_MAP),
+                _("The limit for figures is {most} tokens.", most=WHOLE_MAP),
                 role="status",
             )
             return
@@ -69,9 +69,9 @@ def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> Non
         draw_chart(figure, "received", place=right)
 
 
-WHAT = gettext_lazy("A model has many **heads**. For each word, a head decides how much to attend to every other word.")
+WHAT = gettext_lazy("A model has many **heads**. Each decides how much a word attends to every other word.")
 LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
-SAVE = gettext_lazy("All recorded values, in a file that Headlight can open; at most 380 MB")
+SAVE = gettext_lazy("All values, in a file that Headlight opens; up to 380 MB")
 
 
 def how_to_read() -> None:
@@ -79,12 +79,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each row is a query token, each column a key token. A row sums to one: in most models, "
-                "the softmax of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- A token "
-                "that continues a word begins with ##.\n- A large weight shows where a head attends, not how the "
-                "model uses it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the first "
-                "token often means that a head has nothing to do "
+                "- Rows are query tokens, columns key tokens. A row sums to one: mostly the softmax of "
+                "q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- A large weight shows where a head attends, not how the model uses it "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or "
+                "the first token often means that a head has nothing to do "
                 "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )

@@ -75,10 +75,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head in which *it* attends to *animal* may resolve the pronoun. Test it: does it flip if "
-                "one word changes the meaning?\n- Any change flips some heads. Neutral rewordings show how many "
-                "flip by chance.\n- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
-                "ablate the head. Attention to a word is the sum over its tokens, attention from it the mean "
+                "- A head in which *it* attends to *animal* may resolve the pronoun. Does it flip if "
+                "one word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
+                "- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
+                "ablate the head. Attention to a word is summed over its tokens, from it averaged "
                 "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )
@@ -97,14 +97,14 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=OTHER,
         height=120,
         on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
-        help=_("The sentence with one word that changes its meaning, such as wide for tired."),
+        help=_("One word changed, and the meaning, such as wide for tired."),
     )
     neutral = right.text_area(
         _("Neutral rewordings"),
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("One per line, with the same meaning; they show how many heads flip by chance."),
+        help=_("One per line, same meaning; they show how many heads flip by chance."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
@@ -140,7 +140,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
                 changed, *harmless = map(require_readable, get_backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
-                show_notice(_("The changed text must keep the three words."))
+                show_notice(_("Keep the three words in the changed text."))
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest)

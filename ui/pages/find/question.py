@@ -14,13 +14,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.head_names import head_label
-from attention.head_search import LEAST, Flags, flips, follows, prefers_first
+from attention.head_search import LEAST, Flags, flips, follows, links, prefers_first
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
+from ui.input.candidates import guess_nouns
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
+from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
 from ui.show.text import format_comma_list, join_sentences
@@ -32,6 +34,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.figures.head_maps import head_map, picked_head
 from viz.options import option
+from viz.paper.notebook import Computation
 
 ROLES = ("source", "first", "second")
 
@@ -50,8 +53,8 @@ class FindOptions:
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's choice, else that of the probe, else the word that gets the most attention. ``against`` is
-    the second candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's, else that of the probe, else a guessed noun. ``against`` is the second candidate as a
+    token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -64,13 +67,14 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
     if missing:
         notes.append(
             _(
-                "The model does not read {words} in this text. Pick other words, or a model of its language.",
+                "The model does not read {words} in this text. Pick other words or a model of its language.",
                 words=format_comma_list([_quote(word) for word in missing]),
             )
         )
     if second is None and probe is not None and first == find_word(view.keys, probe.candidates[0]):
         second = find_word(view.keys, probe.candidates[1])
-    ordered = _most_attended(view, source)
+    ordered = guess_nouns(view, source)
+    ordered += [at for at, cell in enumerate(view.keys) if not cell.special and at not in ordered]
     taken = [source]
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
@@ -83,13 +87,6 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 def has_enough_words(view: View) -> bool:
     """Return True if the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
-
-
-def _most_attended(view: View, source: int) -> list[int]:
-    """Return the words sorted by the largest weight that any head gives them from the source."""
-    largest = view.rows(source).max(axis=(0, 1))
-    words = [at for at, cell in enumerate(view.keys) if not cell.special]
-    return sorted(words, key=lambda at: -float(largest[at]))
 
 
 def _cell_of_token(view: View, token: int | None) -> int | None:
@@ -124,7 +121,7 @@ def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_set_probe,
-        help=_("A word, two candidates, a changed text and neutral rewordings."),
+        help=_("A word, two candidates, a changed text, rewordings."),
         width=360,
     )
     return now
@@ -150,7 +147,7 @@ def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -
             _("Save the questions"),
             dump_probes([*mine, now]),
             "headlight-probes.json",
-            _("This question and those that you opened."),
+            _("This question and those you opened."),
             kind="application/json",
         )
         st.file_uploader(
@@ -195,13 +192,13 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-        help=_("Choose what to set, then click a word of the sentence."),
+        help=_("Choose what to set, then click a word."),
     )
     row.toggle(
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("On: from each candidate to the source. Off: from the source to each candidate."),
+        help=_("On: from candidates to source. Off: from source to candidates."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}
@@ -285,8 +282,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
     if asked.inward:
         return _(
-            "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
-            " {least}).",
+            "In {many} of {size} heads, {first} attends to {source} more than {second} ({measure}, by over {least}).",
             **values,
         )
     return _(
@@ -332,7 +328,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     if counts:
         sentences.append(
             _(
-                "Chance: {counts} heads flip in neutral rewordings ({mean:.1f} on average).",
+                "Chance: {counts} heads flip in rewordings ({mean:.1f} on average).",
                 counts=format_comma_list([str(count) for count in counts]),
                 mean=sum(counts) / len(counts),
             )
@@ -352,14 +348,31 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
         figure = head_map(shown, theme(), _arrow(asked, name), unit, selected=chosen, limit=limit)
-        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick)
+        computation = _links(asked, choice, f"np.maximum(found[{at}], 0)")
+        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick, computation=computation)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
-    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
-    st.caption(
-        _("Each cell is a head; a click selects it. The first two maps share a scale; the third is their difference.")
+    computation = _links(asked, choice, "found[0] - found[1]")
+    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
+    st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
+
+
+def _links(asked: HeadAnswers, choice: ViewState, numbers: str) -> Computation | None:
+    """Return the computation of ``numbers`` from ``found``, the weights of both links in every head.
+
+    Return None for the excess, whose baselines come from other texts, and for a trace without a request.
+    """
+    request, view, words = displayed_request(choice, asked.view.trace), asked.view, asked.words
+    if request is None or asked.is_adjusted:
+        return None
+    look = (view.part, view.words, view.special, view.renormalise)
+    code = (
+        f"view = View(backend.trace(request), *{look!r})\n"
+        f"found = links(view, {words.source}, {[words.first, words.second]}, inward={asked.inward})\n"
+        f"numbers = {numbers}"
     )
+    return Computation(code, request=request, View=View, links=links)
 
 
 def _arrow(asked: HeadAnswers, name: str) -> str:

@@ -24,7 +24,7 @@ from viz.figures.token_bars import before_after, cumulative
 from viz.paper.notebook import Computation
 
 CHIPS = "generate_candidates"
-ENDED = gettext_lazy("The text has ended or has reached the model's maximum length.")
+ENDED = gettext_lazy("The text has ended or reached the maximum length.")
 BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
@@ -43,8 +43,8 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     elif expected is not None:
         own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"> {len(step.candidates)}")
     entropy = _(
-        "Entropy: {entropy:.2f} bits. Sampling leaves {possible:,} of {vocabulary:,} tokens and {entropy_drawn:.2f}"
-        " bits, and draws “{piece}”.",
+        "Entropy: {entropy:.2f} bits. Sampling keeps {possible:,} of {vocabulary:,} tokens, "
+        "{entropy_drawn:.2f} bits, and draws “{piece}”.",
         entropy=step.entropy,
         possible=step.possible,
         vocabulary=step.vocabulary,
@@ -87,12 +87,13 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     )
     st.caption(
         _(
-            "Bars: softmax over the vocabulary. Marks: after temperature, top-k, then top-p "
-            "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣ is a space, ⏎ a new line."
+            "Bars: softmax over the vocabulary. Marks: after temperature, top-k, top-p "
+            "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣: space, ⏎: new "
+            "line."
         )
     )
     if any(BYTE in found.piece for found in first):
-        st.text(_("A token such as <0xE2> is one byte of a character."))
+        st.text(_("A token such as <0xE2> is one byte."))
     _table(request, step, most)
 
 
@@ -141,14 +142,14 @@ def _rule(options: GenerateOptions) -> None:
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Below 1 the likely become likelier; above 1 the unlikely gain."),
+        _("Below 1 likely tokens gain; above 1 unlikely ones."),
     )  # fmt: skip
     bound_widget(
         GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
     )
     _hundredths(
         "top_p", columns[2], "Top-p", TOP_PS, 1,
-        _("Draw from the fewest tokens whose probabilities reach this sum."),
+        _("Draw from the fewest tokens that reach this sum."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)

@@ -57,12 +57,12 @@ class GenerateOptions(AnsweringOptions):
     pick: str = option(
         "likeliest",
         label=gettext_lazy("Decoding"),
-        help=gettext_lazy("“Sampled” draws by temperature, top-k and top-p."),
+        help=gettext_lazy("“Sampled” uses temperature, top-k and top-p."),
         choices=PICKS,
     )
     more: int = option(20, label=gettext_lazy("How many"))
     temperature: int = 100  # hundredths
-    top_k: int = option(0, label="Top-k", help=gettext_lazy("Draw from the k likeliest tokens; 0: all."))
+    top_k: int = option(0, label="Top-k", help=gettext_lazy("Draw from the k likeliest; 0: all."))
     top_p: int = 100  # hundredths
     seed: int = option(
         0,
@@ -91,7 +91,7 @@ class GenerateOptions(AnsweringOptions):
     first: bool = option(
         True,
         label=gettext_lazy("Include first token"),
-        help=gettext_lazy("Off: the other weights are scaled to 1."),
+        help=gettext_lazy("Off: other weights are scaled to 1."),
     )
 
 
@@ -108,7 +108,7 @@ PROMPTS = (
 )
 WHOLE = "generate_whole"  # session key of the switch
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options without generated tokens
-PROMPT_ONLY = gettext_lazy("The written tokens of the link do not fit the text or the model; only the prompt is shown.")
+PROMPT_ONLY = gettext_lazy("The link's written tokens do not fit; only the prompt is shown.")
 HISTORY = "generate_history"  # session key: generated tokens by ``mark_of`` the request
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 
@@ -224,7 +224,7 @@ def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> Non
         _("Whole example"),
         key=WHOLE,
         on_change=lambda: set_params(GenerateOptions, whole=st.session_state[WHOLE], **PROMPT_ALONE),
-        help=_("Off: the last word is left out for the model to predict."),
+        help=_("Off: the model predicts the last word."),
     )
 
 

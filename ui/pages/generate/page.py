@@ -30,10 +30,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A decoder predicts a probability for every next token, writes one, and reads it with the "
-                "rest. Tokens attend only to the left ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- The weights are those of the step that chose a token, at the position before it. They do not "
-                "show how the result was used ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+                "- A decoder predicts a probability for every next token, writes one, and reads it with "
+                "the rest. Tokens attend only to the left "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- Weights are those of the step that chose a token, at the position before it; they do "
+                "not show how the result was used "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
                 "- The text is likely, not necessarily true."
             )
         )
@@ -89,7 +91,7 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     guesses = found.blanks[-1].guesses
     show_notice(
         _(
-            "No installed model writes. {model} fills a mask at the end: “{piece}” comes first ({probability}).",
+            "No installed model writes. {model} fills a mask at the end: “{piece}” ({probability}).",
             model=masked.title,
             piece=guesses[0].piece,
             probability=percent(guesses[0].probability),

@@ -30,7 +30,7 @@ from viz.figures import head_maps
 from viz.figures.token_bars import bars
 from viz.paper.notebook import Computation
 
-NO_STEPS = gettext_lazy("This architecture returns no attention step by step; “All heads” reads the whole text.")
+NO_STEPS = gettext_lazy("This architecture returns no attention step by step; use “All heads”.")
 MOST = 10  # tokens in the bar chart
 LEAST = 0.01  # smaller weights are not described as attention to an earlier token
 MAP, STRIP = "generate_map", "generate_strip"
@@ -106,9 +106,9 @@ def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToke
     length = prompt_length(step, request)
     chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
     token_strip.mount(
-        chips, STRIP, title=_("Click a token to see the attention that predicted it"), on_pick=lambda: _on_pick(step)
+        chips, STRIP, title=_("Click a token for the attention that predicted it"), on_pick=lambda: _on_pick(step)
     )
-    st.caption(_("Shade: attention from the outlined token, which predicts the dashed token."))
+    st.caption(_("Shade: attention from the outlined token, which predicts the dashed one."))
 
 
 def when_of(step: DecodingStep, place: int) -> str:
@@ -190,8 +190,8 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     draw_chart(_most_attended(seen), "generate_most", place=right)
     st.caption(
         _(
-            "Earlier tokens exclude the first, the newest and the token before it; the first token has distance 0."
-            " Click a head to shade the text."
+            "Earlier tokens exclude the first and the last two; the first has distance 0. Click a "
+            "head to shade the text."
         )
     )
     folded = st.expander(_("Table"), key="generate_looks_file", on_change="rerun")

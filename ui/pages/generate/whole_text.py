@@ -61,9 +61,9 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     _maps(columns, found, (layer, head), question)
     st.caption(
         _(
-            "{count} texts of {length} distinct random tokens, repeated once: mean weight of the second copy on the "
-            "token after the earlier copy ([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)). Click a head to "
-            "shade the text.",
+            "{count} texts of {length} distinct random tokens, repeated once: mean weight of the "
+            "second copy on the token after the earlier copy "
+            "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)).",
             count=question.count,
             length=length,
         )
@@ -79,9 +79,9 @@ def summary(found: InductionScores) -> str:
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     return _(
-        "{head} puts {matching:.0%} of its attention on the token after the earlier copy (uniform: {even:.0%});"
-        " {number} of {heads} heads put over half there. Surprisal: {first:.1f} bits in the first copy, {second:.1f}"
-        " in the second.",
+        "{head} gives {matching:.0%} of its attention to the token after the earlier copy (uniform: "
+        "{even:.0%}); {number} of {heads} heads give over half. Surprisal: {first:.1f} bits in the "
+        "first copy, {second:.1f} in the second.",
         head=name,
         matching=found.matching[layer, head],
         even=found.even,
@@ -215,8 +215,8 @@ def sink(choice: ViewState, request: NextToken) -> None:
     with right:
         st.caption(
             _(
-                "Mean weight on the first token, over at most {most_rows} later tokens that are not special"
-                " ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click a head to shade the text.",
+                "Mean weight on the first token, over up to {most_rows} later tokens that are not "
+                "special ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).",
                 most_rows=MOST_ROWS,
             )
         )
@@ -224,8 +224,8 @@ def sink(choice: ViewState, request: NextToken) -> None:
         if by_value is not None:
             st.caption(
                 _(
-                    "Weighted by the norms of the value vectors, its share is {by_value:.2f}"
-                    " ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
+                    "Weighted by value norms, its share is {by_value:.2f} "
+                    "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
                     by_value=np.nanmean(by_value),
                 )
             )
@@ -239,8 +239,8 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
     """
     many = int((shares > HALF).sum())
     return _(
-        "The first token, “{token}”, gets {mean:.0%} of the later tokens' attention (uniform: {even:.0%})."
-        " {number} of {heads} heads give it more than half.",
+        "The first token, “{token}”, gets {mean:.0%} of later tokens' attention (uniform: "
+        "{even:.0%}); {number} of {heads} heads give it over half.",
         token=trace.tokens[0],
         mean=np.nanmean(shares),
         even=even,
@@ -274,8 +274,8 @@ def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -
     if seen == 0:
         return translate(NO_STEPS)
     return _(
-        "Compared: {steps} of {many} steps, {cached} of them from the key–value cache. Largest difference from a single"
-        " pass: {worst:.1g}; largest weight on a later token: {later:.1g}.",
+        "Compared: {steps} of {many} steps, {cached} from the key–value cache. Largest difference "
+        "from a single pass: {worst:.1g}; largest weight on a later token: {later:.1g}.",
         steps=seen,
         many=many,
         cached=cached,

@@ -221,7 +221,7 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
             _("Save text"),
             add_header(text_of(request, step)),
             "headlight-text.txt",
-            _("Plain text, with the model in the first lines"),
+            _("Plain text, the model first"),
             kind="text/plain",
         )
 

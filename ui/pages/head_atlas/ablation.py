@@ -65,7 +65,7 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             intervals=intervals,
         )
         draw_chart(figure, "atlas_ablation_bars")
-        st.caption(_("Its output is set to zero. Change: 1 − cosine of the text vector, with a 95 % interval."))
+        st.caption(_("Output zeroed. Change: 1 − cosine of the text vector, with 95 % interval."))
 
 
 def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:

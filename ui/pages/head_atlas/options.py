@@ -12,10 +12,7 @@ AXES: dict[str, str] = {
     "excess": gettext_lazy("largest excess"),
     **MEASURE_TITLES,
     "random": gettext_lazy("distance from random"),
-    "det": gettext_lazy("accuracy: det"),
-    "nsubj": gettext_lazy("accuracy: nsubj"),
-    "obj": gettext_lazy("accuracy: obj"),
-    "amod": gettext_lazy("accuracy: amod"),
+    **{name: gettext_lazy("accuracy: {relation}", relation=name) for name in ("det", "nsubj", "obj", "amod")},
 }
 
 
@@ -26,7 +23,7 @@ class HeadAtlasOptions(AtlasChoiceOptions):
     x: str = option(
         "distance",
         label=gettext_lazy("Horizontal axis"),
-        help=gettext_lazy("A mean over all windows; accuracies are those of held-out sentences."),
+        help=gettext_lazy("Mean over windows; accuracies are of held-out sentences."),
         choices=AXES,
         name="across",
     )
@@ -35,6 +32,6 @@ class HeadAtlasOptions(AtlasChoiceOptions):
     other: str = option(
         "",
         label=gettext_lazy("Compare with"),
-        help=gettext_lazy("The atlas in which similar heads are searched."),
+        help=gettext_lazy("Where similar heads are searched."),
         name="with",
     )

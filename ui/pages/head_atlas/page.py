@@ -65,8 +65,8 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
     options = get_params(HeadAtlasOptions)
     show_notice(
         _(
-            "{labelled} of {heads} heads have a label that holds on held-out texts and beats random weights."
-            " {sinks} more only attend to special tokens or punctuation.",
+            "{labelled} of {heads} heads have a label that holds on held-out texts and beats random "
+            "weights; {sinks} more attend only to special tokens or punctuation.",
             labelled=sum(label.kind not in SINKS for label in labels.values()),
             sinks=sum(label.kind in SINKS for label in labels.values()),
             heads=len(atlas.heads),
@@ -85,7 +85,7 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
         selected=(atlas.heads[chosen].layer, atlas.heads[chosen].head),
     )
     draw_chart(figure, "atlas_finder", on_click=keep_head)
-    st.caption(_("Click a head to see its windows. Heads with a label have their name next to the point."))
+    st.caption(_("Click a head to see its windows. Labelled heads have names."))
 
 
 def _axis(atlas: Atlas, name: str) -> np.ndarray:
@@ -160,21 +160,12 @@ def _draw_windows(atlas: Atlas, head: int) -> None:
     traces = read_windows(atlas, [window.window for window in sampled])
     if traces is None:
         return
-    names = [
-        _("largest excess"),
-        _("random, top fifth"),
-        _("random, second fifth"),
-        _("random, middle fifth"),
-        _("random, fourth fifth"),
-        _("random, last fifth"),
-    ]
+    names = [_("largest excess"), *(_("random, fifth {number}", number=at) for at in range(1, 6))]
     for at, (window, trace) in enumerate(zip(sampled, traces, strict=True)):
         title = _("{stratum}: excess {excess:.2f}", stratum=names[window.stratum], excess=window.excess)
         draw_links(trace, atlas.heads[head], f"atlas_window_{at}", title, (window.query, window.key))
     bound_widget(HeadAtlasOptions, "seed", st.number_input, min_value=0, max_value=9999, width=160)
-    st.caption(
-        _("Windows around the link with the largest excess. The top windows rarely show what a head does elsewhere.")
-    )
+    st.caption(_("Windows around the link with the largest excess; they rarely show what a head does elsewhere."))
 
 
 def _draw_own_text(atlas: Atlas, head: int) -> None:
@@ -187,7 +178,7 @@ def _draw_own_text(atlas: Atlas, head: int) -> None:
     except UserError as refusal:
         show_error(refusal)
         return
-    st.caption(_("Your text from the other pages"))
+    st.caption(_("Your text from other pages"))
     draw_links(trace, atlas.heads[head], "atlas_own", _("Links with an excess of at least 0.1"))
 
 
@@ -268,8 +259,8 @@ def how_to_read(atlas: Atlas) -> None:
         st.markdown(describe_atlas(atlas))
         st.markdown(
             _(
-                "- Excess: the weight minus the mean weight that the other words give the same key.\n"
-                "- A label was chosen on half of the texts; its numbers are those of the other half.\n"
+                "- Excess: weight minus the mean weight that other words give the same key.\n"
+                "- A label was chosen on half of the texts; its numbers are from the other half.\n"
                 "- Chance: the best head with random weights, or the best rule for a relation.\n"
                 "- An atlas describes attention; ablation shows if a head matters."
             )

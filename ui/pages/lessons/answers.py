@@ -12,7 +12,7 @@ from attention.view import DisplayToken
 from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
-from i18n import LazyMessage, _, gettext_lazy, translate
+from i18n import LazyMessage, _, gettext_lazy
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
@@ -21,7 +21,6 @@ from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
-from ui.show.tables import csv_table, download_button
 from ui.state import classroom
 from ui.state.visitor_values import VisitorValues
 
@@ -35,6 +34,7 @@ class StepAnswer:
     """The reader's answer at a step of a lesson, with the number of tries and hints."""
 
     answer: Answer | None = None
+    draft: Answer | None = None  # the last value of the control, which may not be checked or kept yet
     text: str = ""  # the answer as shown
     right: bool | None = None  # None if the answer was not checked
     said: str = ""  # sentence with the numbers behind the right answer
@@ -86,53 +86,6 @@ def count_answered(known: NamedLesson) -> tuple[int, int]:
     return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
 
 
-def worksheet(known: NamedLesson) -> None:
-    """Draw the buttons that save the answers."""
-    with st.container(horizontal=True):
-        download_button(
-            _("Save the worksheet"),
-            in_markdown(known),
-            "headlight-worksheet.md",
-            _("Every question with your answer, as text"),
-            kind="text/markdown",
-            key="worksheet_text",
-        )
-        rows = [
-            (at + 1, markdown_of(step.title), found.text, _right(found), found.tries, found.hints, found.read)
-            for at, step, found in _question_steps(known)
-        ]
-        names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
-        download_button(
-            _("Save as CSV"),
-            csv_table(names, rows),
-            "headlight-worksheet.csv",
-            _("Table"),
-            key="worksheet_table",
-        )
-
-
-def in_markdown(known: NamedLesson) -> str:
-    """Return the worksheet as Markdown, with the reader's answers as quotations."""
-    lines = [f"# {markdown_of(known.lesson.title)}", ""]
-    for at, step, found in _question_steps(known):
-        lines += [f"## {at + 1}. {markdown_of(step.title)}", ""]
-        lines += [markdown_of(step.question.ask), ""] if step.question else []
-        lines += [_("Read: {text}", text=found.read), ""] if found.read else []
-        lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
-        if found.is_over and found.said:
-            lines += [f"{_right(found)} {translate(found.said)}".strip(), ""]
-    return "\n".join(lines)
-
-
-def _right(found: StepAnswer) -> str:
-    return "" if found.right is None else _("Right.") if found.right else _("Not right.")
-
-
-def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
-    """Return (index, step, answer) of each step with a question."""
-    return [(at, step, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
-
-
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
     """Return the answers by lesson and step; a new session begins with those that the visitor saved."""
     if ANSWERS not in st.session_state:
@@ -144,26 +97,31 @@ def _all_answers() -> dict[tuple[str, int], StepAnswer]:
 def _save() -> None:
     """Save the answers for a reload, except to the reader's own lesson, which may change."""
     saved = {key: one for key, one in _all_answers().items() if key[0] != OWN}
-    if sum(len(one.text) + len(one.read) for one in saved.values()) <= LONGEST_KEPT:
+    if sum(len(one.text) + len(one.read) + _draft_length(one) for one in saved.values()) <= LONGEST_KEPT:
         _KEPT.put(saved)
+
+
+def _draft_length(found: StepAnswer) -> int:
+    """Return the characters of a typed draft."""
+    return len(found.draft) if isinstance(found.draft, str) else 0
 
 
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
-NOT_YET = gettext_lazy("Not yet. Look again, or see the answer.")
+NOT_YET = gettext_lazy("Not yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     """Draw the question with its control, its buttons and the feedback so far."""
     found = answer_at(*key)
-    slot = f"lesson_{key[0]}_{key[1]}"
+    slot = _slot(key)
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
-    answer = _control(slot, question, found, seen)
+    answer = _control(key, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        pressed = st.button(label, key=f"{slot}_check", type="primary")
         entered = answer is not None and st.session_state.get(ENTERED) == slot
         if pressed or entered:
             found = _record_answer(key, question, answer, seen)
@@ -176,9 +134,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         if (
             found.tries
             and not found.is_over
-            and st.button(
-                _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
-            )
+            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect"))
         ):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
@@ -188,33 +144,44 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     _draw_solution(question, found)
 
 
-def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
+def _control(key: Key, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
     """Draw the control for this kind of answer and return its value; None if there is no answer yet."""
-    before: Any = found.answer
-    label = _("Your answer")
-    if question.kind == "choice":
-        keys = [key for key, _text in question.choices]
-        texts = {key: markdown_of(text) for key, text in question.choices}
-        at = keys.index(before) if before in keys else None
-        return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
-    on_enter: Any = {"on_change": _note_entry, "args": (slot,)}
-    if question.kind == "number":
-        number: float | None = st.number_input(
-            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200, **on_enter
-        )
-        return number
+    slot = _slot(key)
     if question.kind == "head":
         return _head(slot, seen)
     if question.kind == "token":
         return _token(slot, found, seen)
+    field, label = f"{slot}_{question.kind}", _("Your answer")
+    before: Any = found.answer if found.draft is None else found.draft
+    bound: dict[str, Any] = {"key": field, "on_change": _keep_draft, "args": (key, question.kind)}
+    if question.kind == "choice":
+        texts = {name: markdown_of(text) for name, text in question.choices}
+        st.session_state.setdefault(field, before if before in texts else None)
+        return st.radio(label, list(texts), index=None, format_func=texts.__getitem__, **bound)
+    if question.kind == "number":
+        st.session_state.setdefault(field, before)
+        number: float | None = st.number_input(label, value=None, format="%0.4g", step=None, width=200, **bound)
+        return number
+    st.session_state.setdefault(field, before or "")
     if question.kind == "word":
-        word = st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300, **on_enter)
-        return word or None
-    return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
+        return st.text_input(label, max_chars=200, width=300, **bound) or None
+    return st.text_area(label, max_chars=LONGEST, height=100, **bound) or None
 
 
-def _note_entry(slot: str) -> None:
-    st.session_state[ENTERED] = slot
+def _slot(key: Key) -> str:
+    """Return the beginning of the session keys of a question's controls."""
+    return f"lesson_{key[0]}_{key[1]}"
+
+
+def _keep_draft(key: Key, kind: str) -> None:
+    """Store the control's value, which Streamlit deletes when the reader leaves the step.
+
+    Enter in a field with a single line, or leaving it, also checks the answer.
+    """
+    slot = _slot(key)
+    note(*key, draft=st.session_state[f"{slot}_{kind}"])
+    if kind in ("number", "word"):
+        st.session_state[ENTERED] = slot
 
 
 def _head(slot: str, seen: StepView) -> Answer | None:
@@ -254,7 +221,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
     """Check the answer, and store it with the result; the same answer again is not another try."""
     if answer is None:
-        show_notice(_("Answer first: pick or type something."), role="status")
+        show_notice(_("Answer first: pick or type."), role="status")
         return answer_at(*key)
     before = answer_at(*key)
     changes: dict[str, Any] = {
@@ -331,7 +298,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         on_click=_ask,
         args=(code, question, seen),
         icon=":material/groups:",
-        help=_("Students answer above their page; you see the answers on Class."),
+        help=_("Students answer above their page; you see it on Class."),
     )
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)

@@ -68,7 +68,7 @@ def adopt_link_draft(options: LessonsOptions) -> None:
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
         if text is None:
-            show_notice(_("The lesson in this link is damaged; ask for the link again."))
+            show_notice(_("The lesson in this link is damaged; ask for it again."))
         else:
             st.session_state[DRAFT] = text
 
@@ -87,11 +87,11 @@ def get_lesson(options: LessonsOptions) -> NamedLesson | None:
         found = parse_lesson(draft())
         if isinstance(found, Lesson):
             return NamedLesson(OWN, found)
-        show_notice(_("Your own lesson has faults; they are listed under “Write one”."))
+        show_notice(_("Your own lesson has faults, listed under “Write one”."))
     elif options.lesson in come_along():
         return NamedLesson(options.lesson, come_along()[options.lesson])
     elif options.lesson:
-        show_notice(_("There is no lesson “{name}” here; these there are.", name=options.lesson[:40]))
+        show_notice(_("There is no lesson “{name}”; these there are.", name=options.lesson[:40]))
     return None
 
 
@@ -119,5 +119,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return True if the address requests the answer key without permission, and show a notice."""
     if options.show == PLAY or may_see_key():
         return False
-    show_notice(_("Only the teacher of a class sees this. Teach a class on the page Class."), role="status")
+    show_notice(_("Only a class's teacher sees this. Teach one on the page Class."), role="status")
     return True

@@ -16,10 +16,8 @@ from ui.pages.lessons.answers import (
     count_answered,
     draw_class_button,
     draw_question,
-    forget,
     place,
     remember_place,
-    worksheet,
 )
 from ui.pages.lessons.current_lesson import (
     OWN,
@@ -35,6 +33,7 @@ from ui.pages.lessons.current_lesson import (
 )
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
 from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
+from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
 from ui.show.tour import go_to_stop, left_at
@@ -77,17 +76,17 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
         if lesson.teacher is not None and key:
             st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
                       kwargs={"lesson": name, "show": TEACHER},
-                      help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+                      help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
 
 
 def _draw_write_link() -> None:
     """Draw the button that opens the editor of the reader's own lesson."""
     st.header(_("Your own lesson"))
     st.markdown(
-        _("A lesson is a text file with texts, views and questions. Answers are computed from the model.")
+        _("A text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
     st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
-              icon=":material/edit:", help=_("Beside a preview; or bring a file"))  # fmt: skip
+              icon=":material/edit:", help=_("With a preview; or open a file"))  # fmt: skip
 
 
 def _tour() -> None:
@@ -98,7 +97,7 @@ def _tour() -> None:
     draw_markdown(stops.about)
     at = left_at()
     label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("Take the tour")
-    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
+    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads through it")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 
 
@@ -131,7 +130,7 @@ def _draw_navigation(at: int, count: int) -> None:
         st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
         draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
-                  type="tertiary", help=_("Your answers stay until the app restarts"))  # fmt: skip
+                  type="tertiary", help=_("Answers stay until the app restarts"))  # fmt: skip
 
 
 def _go(step: int) -> None:
@@ -139,24 +138,16 @@ def _go(step: int) -> None:
 
 
 def _draw_footer(known: NamedLesson) -> None:
-    answered, asked = count_answered(known)
-    with st.expander(_("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)):
-        worksheet(known)
-        st.button(
-            _("Forget my answers"),
-            on_click=forget,
-            args=(known.name,),
-            help=_("All answers of this lesson are forgotten, and it begins anew"),
-        )
+    draw_worksheet(known)
     if not may_see_key():
         return
     with st.container(horizontal=True):
         if known.lesson.teacher is not None:
             st.button(_("For the teacher"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": TEACHER},
-                      type="tertiary", help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+                      type="tertiary", help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
-                      type="tertiary", help=_("Beside a preview; or bring a file"))  # fmt: skip
+                      type="tertiary", help=_("With a preview; or open a file"))  # fmt: skip
 
 
 def how_to_read() -> None:
@@ -164,10 +155,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each step shows a view and asks a question: look, predict, answer, compare. Answers stay "
-                "until the app restarts: save the worksheet.\n- Correct answers are computed from the model "
-                "if possible. Layers and heads count from 0.\n- Keys: Alt+Page Down for the next step, "
-                "Alt+Page Up for the previous step."
+                "- Steps show a view and ask a question: look, predict, answer, compare. Answers stay "
+                "until the app restarts: save the worksheet.\n"
+                "- Correct answers are computed from the model if possible. Layers and heads count from "
+                "0.\n"
+                "- Keys: Alt+Page Down and Alt+Page Up."
             )
         )
 

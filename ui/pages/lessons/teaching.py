@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from i18n import _, ngettext
+from i18n import _
 from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
@@ -43,7 +43,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
         st.markdown(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what)))
         begins = ends
     st.subheader(_("Expected answers"))
-    st.caption(_("Computed now, from the models that the lesson reads."))
+    st.caption(_("Computed now from the lesson's models."))
     for at, step in enumerate(known.lesson.steps):
         if step.question is not None:
             _draw_expected(at, step)
@@ -54,7 +54,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
 
 def minutes(count: int) -> str:
     """Format a duration in minutes."""
-    return ngettext("{n} minute", "{n} minutes", count, n=count)
+    return _("{n} min", n=count)
 
 
 def _draw_expected(at: int, step: LessonStep) -> None:
@@ -62,14 +62,8 @@ def _draw_expected(at: int, step: LessonStep) -> None:
     question = step.question
     if question is None:
         return
-    st.markdown(
-        _(
-            "**Step {at}: {title}.** {ask}",
-            at=at + 1,
-            title=markdown_of(step.title),
-            ask=markdown_of(question.ask),
-        )
-    )
+    st.markdown(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
+    draw_markdown(question.ask)
     seen = empty_view(step.view)
     try:
         right = right_answer(question, seen.asked)
@@ -100,13 +94,13 @@ def draw_editor() -> None:
             height=560,
             max_chars=MOST_BYTES,
             on_change=lambda: store_draft(st.session_state[BOX]),
-            help=_("Its format is described in docs/LESSONS.md. Press Ctrl+Enter, or leave the box, to read it."),
+            help=_("docs/LESSONS.md has its format. Ctrl+Enter, or leaving the box, reads it."),
         )  # fmt: skip
         download_button(
             _("Save the file"),
             draft(),
             "lesson.toml",
-            _("To be opened here again, or given to a colleague"),
+            _("To open here again, or to share"),
             kind="application/toml",
         )
     with right:
@@ -133,7 +127,7 @@ def _draw_file_picker() -> None:
             store_draft(text)
         else:
             st.session_state["lesson_problem"] = _(
-                "The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES
+                "The file is too long; the limit is {most:,} bytes.", most=MOST_BYTES
             )
 
     def begin() -> None:
@@ -141,14 +135,14 @@ def _draw_file_picker() -> None:
             store_draft(source(st.session_state[BEGIN]))
 
     st.file_uploader(_("Lesson file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
-                     help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
+                     help=_("TOML in UTF-8, at most {most:,} bytes; stays here", most=MOST_BYTES))  # fmt: skip
     if problem := st.session_state.pop("lesson_problem", None):
         show_notice(problem)
     st.session_state[BEGIN] = None
     st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
                  format_func=lambda name: markdown_of(come_along()[name].title),
-                 help=_("Its file replaces what is in the box"))  # fmt: skip
+                 help=_("Replaces what is in the box"))  # fmt: skip
 
 
 def _preview(lesson: Lesson) -> None:
@@ -168,9 +162,9 @@ def _preview(lesson: Lesson) -> None:
         if link is not None:
             link_to_view("lessons", _("Lesson link"), icon=":material/link:",
                          query={"lesson": OWN, "carried": link},
-                         help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
+                         help=_("The whole lesson is in the address: copy it here"))  # fmt: skip
     if link is None:
-        show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")
+        show_notice(_("This lesson is too long for a link; share the file."), role="status")
     draw_markdown(lesson.about)
     for at, step in enumerate(lesson.steps):
         with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):

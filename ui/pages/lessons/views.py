@@ -183,7 +183,7 @@ def _blank(choice: ViewState) -> None:
     draw_chart(
         bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED, about=dict
     )
-    st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
+    st.caption(_("Bars: probability of each token, of {all:,}.", all=filled.vocabulary))
 
 
 def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
@@ -195,7 +195,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     if trace is None:
         return StepView(asked)
     if "cross" not in trace.parts:
-        show_notice(_("This model does not translate; a link of this lesson should name one that does."), role="status")
+        show_notice(_("This model does not translate; the link should name one that does."), role="status")
         return StepView(asked)
     records = trace.records("cross")
     layer = choice.layer if choice.layer is not None and choice.layer < len(records) else len(records) - 1
@@ -212,9 +212,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     draw_chart(
         alignment_map(weights, target, source, theme(), title, strongest=strongest), "lesson_alignment", about=dict
     )
-    st.caption(
-        _("Each row is what the step that writes this word gives to the words of the source; a row sums to one.")
-    )
+    st.caption(_("Rows: the step that writes a word; columns: source words. A row sums to one."))
     return StepView(asked, asked.view(), None if head < 0 else (layer, head))
 
 
@@ -225,9 +223,9 @@ def _places(choice: ViewState) -> None:
         show_notice(_("The model adds no vectors of positions."), role="status")
         return
     shown = tables[0].vectors[:PLACES, :COLUMNS].astype(np.float64)
-    name = _("The first {rows} positions, {columns} numbers of each", rows=shown.shape[0], columns=shown.shape[1])
+    name = _("First {rows} positions, {columns} numbers each", rows=shown.shape[0], columns=shown.shape[1])
     draw_matrices([MatrixSpec(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)], "lesson_places")
-    st.caption(_("Each row is a position, each column a number of its vector; the two colours are its two signs."))
+    st.caption(_("Rows: positions; columns: dimensions; colours: signs."))
 
 
 def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
@@ -244,7 +242,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
             label,
             icon=":material/arrow_forward:",
             query={**_own_fields(pointed), **to_query(there)},
-            help=_("The browser's back button returns to this step."),
+            help=_("The browser's back button returns here."),
         )
         for other in pointed.also:
             if (view := view_named(other.page)) is not None:

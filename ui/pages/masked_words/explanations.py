@@ -47,7 +47,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     place = blank_in(trace, filled, at)
     if place is None:
         show_notice(
-            _("With the mask, the rest of this text is tokenized differently. Mask another word."),
+            _("With the mask, the text is tokenized differently. Mask another word."),
             role="status",
         )
         return
@@ -77,7 +77,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         f"numbers = backend.trace(request).rows({place})[:, :, tokens].sum(-1)", request=asked, tokens=list(words[word])
     )
     draw_chart(figure, MAP, on_click=keep_head, computation=computation)
-    st.caption(_("Each cell is a head. Click one to see its attention."))
+    st.caption(_("Cells: heads. Click one to see its attention."))
     _draw_attention(
         trace,
         rows[layer, head],
@@ -181,7 +181,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     if found is None:
         return
     if not found.runs:
-        show_notice(_("The sentence has no other word that could matter."), role="status")
+        show_notice(_("No other word could matter."), role="status")
         return
     names = [_run_name(found.row, run) for run in found.runs]
     places = number_duplicates(names)
@@ -193,10 +193,10 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     below, above = map(translate, sides(theme()))
     st.caption(
         _(
-            "{above}, or right: supports the prediction; {below}, or left: opposes it. Occlusion masks the "
-            "word ([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients "
-            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)) sum to {path:.3f}, up to a completeness "
-            "delta of {delta:.1g}.",
+            "{above}, right: supports; {below}, left: opposes. Occlusion masks the word "
+            "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients "
+            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)) sum to {path:.3f}, with a "
+            "completeness delta of {delta:.1g}.",
             above=above.capitalize(),
             below=below,
             path=found.path,
@@ -211,7 +211,7 @@ def describe_attributions(found: ImportanceScores, names: list[str]) -> str:
     """Describe the word with the largest attribution by each method."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
     return _(
-        "“{piece}” depends most on “{word}” by occlusion, on “{other}” by integrated gradients.",
+        "“{piece}” depends most on “{word}” (occlusion) and “{other}” (integrated gradients).",
         piece=found.explained.piece,
         word=names[one],
         other=names[other],

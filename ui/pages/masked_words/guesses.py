@@ -24,12 +24,13 @@ from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
 from viz.paper.notebook import Computation
 
+HIGHLIGHT = gettext_lazy("The original is highlighted.")
 HOW = gettext_lazy(
-    "Tokens of a word are filled in from left to right: its pseudo-log-likelihood "
+    "A word's tokens are filled from left to right: pseudo-log-likelihood "
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r variant of "
     "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
 )
-NO_RANK = gettext_lazy("Words of several tokens have no rank; words of unequal token counts are not comparable.")
+NO_RANK = gettext_lazy("Words of several tokens have no rank; unequal token counts are not comparable.")
 
 
 def summary(who: PageModel, filled: Filled, at: int) -> str:
@@ -95,14 +96,15 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
     code = f"numbers = [guess.probability for guess in backend.predict(request).blanks[{at}].guesses]"
     draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
+    highlight = translate(HIGHLIGHT) if marked else ""
     bars_are = _(
-        "Softmax over {vocabulary:,} tokens; the original is highlighted. The others sum to {rest:.2f}; the "
+        "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; the "
         "entropy is {entropy:.2f} bits. A leading … continues a word.",
         vocabulary=filled.vocabulary,
         rest=rest,
         entropy=blank.entropy,
     )
-    st.caption(join_sentences(bars_are, HOW if _has_several_pieces(filled, at) else ""))
+    st.caption(join_sentences(highlight, bars_are, HOW if _has_several_pieces(filled, at) else ""))
     _draw_asked_words(request, filled, at)
     _table(filled)
 
@@ -213,7 +215,7 @@ def two_sentences(who: PageModel) -> None:
     st.caption(
         join_sentences(
             _(
-                "Bars: probability in the first blank of each sentence "
+                "Bars: probability in each sentence's first blank "
                 "([arXiv:1901.05287](https://arxiv.org/abs/1901.05287))."
             ),
             translate(NO_RANK) if unequal else "",
@@ -234,8 +236,8 @@ def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
     first, second = ((words[value < 0], exp(min(abs(value), 50))) for value in odds)
     return _(
-        "“{first}” is {often:,.1f} times as likely in the first sentence, “{second}” {often_second:,.1f} "
-        "times in the second; the odds change by {turn:.1f} bits.",
+        "“{first}” is {often:,.1f} times as likely in the first sentence, “{second}” "
+        "{often_second:,.1f} times in the second; odds change by {turn:.1f} bits.",
         first=first[0],
         often=first[1],
         second=second[0],

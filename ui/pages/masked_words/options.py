@@ -41,7 +41,7 @@ class MaskedWordsOptions(AnsweringOptions):
     show: str = option(
         "guesses",
         label=gettext_lazy("View"),
-        help=gettext_lazy("The analysis to show."),
+        help=gettext_lazy("What to show."),
         choices=SHOWS,
     )
     hidden: str = ""  # hidden places; "" before the first click, "-" for none
@@ -50,7 +50,7 @@ class MaskedWordsOptions(AnsweringOptions):
     pieces: bool = option(
         False,
         label=gettext_lazy("Mask single tokens"),
-        help=gettext_lazy("A click masks one token, not the whole word."),
+        help=gettext_lazy("Masks one token, not the word."),
     )
     blank: int = option(
         0,
@@ -64,7 +64,7 @@ class MaskedWordsOptions(AnsweringOptions):
     ask: str = option(
         "",
         label=gettext_lazy("Score words"),
-        help=gettext_lazy("At most 12, separated by commas; each replaces the whole masked word."),
+        help=gettext_lazy("At most 12, with commas; each replaces the masked word."),
     )
     # Token whose probability is explained; None is the likeliest.
     piece: int | None = option(
@@ -126,7 +126,7 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
             role="status",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("Hatched: masked, with the prediction below. You can also type [MASK]."))
+        st.caption(_("Hatched: masked; the prediction is below. You can type [MASK]."))
         bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
 
 

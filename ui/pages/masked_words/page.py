@@ -27,11 +27,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- BERT learned to fill blanks: a task head gives each token of the vocabulary a probability "
+                "- BERT learned to fill blanks: a task head gives each vocabulary token a probability "
                 "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Blanks are predicted "
-                "independently.\n- Neither attention nor layers nor attribution explains a prediction by itself "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n- A prediction fits "
-                "the training texts; it may be false ([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+                "independently.\n"
+                "- Neither attention, layers nor attribution explains a prediction by itself "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)); it may also be false "
+                "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
             )
         )
 

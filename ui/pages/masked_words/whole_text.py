@@ -48,9 +48,10 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     _line(row, places, runs, names, sums)
     st.caption(
         _(
-            "Shade: surprisal, full at {full:.0f} bits. Each token is scored with the rest of its word masked: "
-            "pseudo-log-likelihood ([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r "
-            "variant of [arXiv:2305.10588](https://arxiv.org/abs/2305.10588)). A typed [MASK] is not scored.",
+            "Shade: surprisal, full at {full:.0f} bits. Tokens are scored with the rest of their word "
+            "masked: pseudo-log-likelihood ([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), "
+            "within-word l2r variant of [arXiv:2305.10588](https://arxiv.org/abs/2305.10588)), except "
+            "a typed [MASK].",
             full=FULL,
         )
     )
@@ -127,9 +128,9 @@ def draw_corruption(request: MaskedWords) -> None:
     _draw_sample(found)
     st.caption(
         _(
-            "BERT's training selects 15 % of the tokens: 80 % are masked (hatched), 10 % replaced (struck "
-            "out), 10 % kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). "
-            "The loss is the negative natural logarithm of the original's probability."
+            "Training selects 15 % of tokens: 80 % masked (hatched), 10 % replaced (struck out), 10 % "
+            "kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). Loss: "
+            "negative natural logarithm of the original's probability."
         )
     )
     pieces = found.row.pieces
@@ -152,8 +153,7 @@ def describe_losses(found: CorruptedText) -> str:
     mean = sum(chosen.loss for chosen in found.chosen) / count
     hardest = max(found.chosen, key=lambda chosen: chosen.loss)
     return _(
-        "Selected tokens: {count}; the mean loss is {mean:.2f}. Highest: “{piece}”, {loss:.2f} (probability "
-        "{probability}).",
+        "Selected tokens: {count}; mean loss {mean:.2f}. Highest: “{piece}”, {loss:.2f} (probability {probability}).",
         count=count,
         mean=mean,
         piece=found.row.pieces[hardest.position],

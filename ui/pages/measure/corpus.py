@@ -38,27 +38,27 @@ class MeasureOptions(PaginationOptions):
     data: str = option(
         "grammar",
         label=gettext_lazy("Annotated sentences"),
-        help=gettext_lazy("Dependency relations, or pronouns and their antecedents."),
+        help=gettext_lazy("Dependency relations, or pronouns and antecedents."),
         choices=BRINGS,
     )
     # Format of the reader's file.
     format: str = option(
         "conllu",
         label=gettext_lazy("File format"),
-        help=gettext_lazy("How the file marks its links."),
+        help=gettext_lazy("How links are marked."),
         choices=formats.NAMES,
     )
     # "" is the first relation of the table.
     relation: str = option(
         "",
         label=gettext_lazy("Relation"),
-        help=gettext_lazy("The relation of the maps and sentences below."),
+        help=gettext_lazy("The relation shown below."),
     )
     # Direction that the map shows.
     way: str = option(
         "best",
         label=gettext_lazy("Direction"),
-        help=gettext_lazy("The end of the link from which a head attends."),
+        help=gettext_lazy("The end from which a head attends."),
         choices=("best", "out", "in"),
     )
     # Fewest links of a relation that is shown.
@@ -82,18 +82,14 @@ SUFFIXES = {
     "csv": TABLES,
 }
 ABOUT = {
-    "grammar": gettext_lazy("60 short sentences with dependency relations (Universal Dependencies)."),
-    "pronouns": gettext_lazy("40 sentences, each with a pronoun, its antecedent and another candidate."),
+    "grammar": gettext_lazy("60 short sentences with dependencies (Universal Dependencies)."),
+    "pronouns": gettext_lazy("40 sentences with a pronoun, its antecedent and another candidate."),
 }
 WANTED = {
-    "conllu": gettext_lazy("Upload a treebank in CoNLL-U, such as one from universaldependencies.org."),
-    "gap": gettext_lazy(
-        "Upload a file with the columns of GAP: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, "
-        "B-offset, B-coref."
-    ),
+    "conllu": gettext_lazy("CoNLL-U, such as a treebank from universaldependencies.org."),
+    "gap": gettext_lazy("GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset, B-coref."),
     "csv": gettext_lazy(
-        "Upload CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor. Write the#2 "
-        "for the second “the”."
+        "CSV, TSV, JSON Lines or Parquet: text, source, target, distractor. Write the#2 for the second “the”."
     ),
 }
 
@@ -121,7 +117,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Sentences for choosing heads; without them, every second sentence of the file."),
+        help=_("Sentences for choosing heads; by default every second of the file."),
     )
     try:
         with left:
@@ -132,7 +128,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         show_notice(refusal.message)
         return None
     if chooser is not None and chooser.digest == found.digest:
-        show_notice(_("Both files contain the same sentences, which inflates the scores. Use different sentences."))
+        show_notice(_("Both files share sentences, which inflates scores. Use different ones."))
         return None
     return found, chooser
 

@@ -32,15 +32,14 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("not clearly more"),
 }
-DOT = gettext_lazy("Dot: share of links that the best head finds, with 95 % interval.")
+DOT = gettext_lazy("Dot: links found by the best head, with 95 % interval.")
 CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
 MARKS = gettext_lazy(
-    "Bar: best rule without a model. Ring: best head with random weights, chosen in the same way. Test: "
-    "two-sided, paired by sentence, Holm-corrected for all relations shown."
+    "Bar: best rule without a model. Ring: best head with random weights, chosen likewise. Test: "
+    "two-sided, paired by sentence, Holm-corrected for the relations shown."
 )
 CANDIDATES = gettext_lazy(
-    "Rule for two candidates: nearest, first or subject, the best on the selection sentences, never below "
-    "chance. Dotted: chance."
+    "Rule for two candidates: nearest, first or subject, the best in selection, never below chance. Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 
@@ -106,7 +105,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     ]
     said.append(
         _(
-            "The baseline “{rule}” finds {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
+            "Baseline “{rule}”: {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
             "Holm-corrected, relations: {tests}).",
             rule=row.baseline_name,
             found=row.baseline,
@@ -117,7 +116,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     if row.chance is not None:
         said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
     if chance is not None:
-        said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
+        said.append(_("Best head with random weights: {found:.1f} %.", found=chance.accuracy))
     return join_sentences(*said)
 
 
@@ -169,9 +168,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(
-        _("Percent of links found with 95 % interval (Wilson). Click the left edge of a row to see its relation below.")
-    )
+    st.caption(_("Percent of links found, with 95 % interval (Wilson). Click a row's left edge to see it below."))
 
 
 def _on_pick(names: list[str]) -> None:
@@ -215,9 +212,9 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     show_notice(result, role="status")
     left, right = st.columns(2)
     note = _(
-        "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
-        "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
-        "see its sentences."
+        "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
+        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %). Click a "
+        "head for its sentences."
     )
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance,
                computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
@@ -262,8 +259,8 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     """Describe how many heads exceed the rule, with the model's weights and with random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
-        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the baseline of {rule:.1f} %; "
-        "mean {mean:.1f} %, largest {largest:.1f} %.",
+        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
+        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} %.",
         relation=best.relation,
         links=best.n,
         many=sum(row.more for row in mine),
@@ -323,7 +320,7 @@ def left_out(found: CorpusScores) -> None:
     """Show notices about rows, texts and links that are not in the counts."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
-        show_notice(_("{rows:,} rows contain no question and were skipped.", rows=corpus.left_out), role="status")
+        show_notice(_("{rows:,} rows without a question were skipped.", rows=corpus.left_out), role="status")
     if state.skipped:
         show_notice(
             _("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason),
@@ -331,7 +328,7 @@ def left_out(found: CorpusScores) -> None:
         )
     if state.tally.unread:
         show_notice(
-            _("{links:,} links of unread texts or words are not counted.", links=state.tally.unread),
+            _("{links:,} links of unread texts are not counted.", links=state.tally.unread),
             role="status",
         )
 

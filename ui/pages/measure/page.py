@@ -81,8 +81,8 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
         _direction_table(found.directions)
     st.caption(
         _(
-            "Bars: mean centred terms with 95 % intervals, by a bootstrap over sentences. Directions are "
-            "selected on half of the sentences and tested on the rest; p is Holm-corrected."
+            "Bars: mean centred terms, 95 % bootstrap intervals over sentences. Directions are "
+            "selected on half of the sentences, tested on the rest; p is Holm-corrected."
         )
     )
     rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
@@ -112,13 +112,13 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
         )
     ]
     if found.directions is None:
-        return [*said, _("There are too few links for contrastive directions.")]
+        return [*said, _("Too few links for contrastive directions.")]
     first, low, high = found.directions.scores[0], *_ends(found.directions)
     return [
         *said,
         _(
-            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; shuffled labels find "
-            "{low:.0f} to {high:.0f} % (p {p}).",
+            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; "
+            "shuffled labels {low:.0f} to {high:.0f} % (p {p}).",
             found=first.found,
             links=found.directions.links,
             low=low,
@@ -160,15 +160,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head's answer is the word that receives most attention, without special tokens and the word "
-                "itself ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Attention to a word is the sum "
-                "over its tokens, from it the mean.\n"
-                "- The baseline is the best rule without a model, such as “the word before”. “More” means p ≤ "
-                "0.05 in a two-sided test, paired by sentence "
-                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and Holm-corrected "
+                "- A head's answer is the word with most attention, without special tokens and the word "
+                "itself ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
+                "- The baseline is the best rule without a model, such as “the word before”. “More”: p "
+                "≤ 0.05 in a two-sided test, paired by sentence "
+                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), Holm-corrected "
                 "([Holm](https://doi.org/10.2307/4615733)).\n"
                 "- A high score does not show that the model uses the head "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)). Ablation measures that."
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)); ablation does."
             )
         )
 

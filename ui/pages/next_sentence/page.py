@@ -54,12 +54,12 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_("The second text is empty, so an example is shown. Click “+ second text” to type one."), "status")
+        show_notice(_("An example is shown. Click “+ second text” to type one."), "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,
             kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
-            help=_("Edit the example's two texts"),
+            help=_("Edit the two texts"),
         )
     return EXAMPLE["text"], EXAMPLE["pair"]
 
@@ -92,12 +92,13 @@ def describe_training(judged: NextSentenceAnswer) -> str:
     """Return sentences on the pretraining task of the model's head."""
     if judged.judges == ORDER:
         return _(
-            "Sentence-order prediction: all training pairs were neighbours, half of them swapped "
+            "Sentence-order prediction: training pairs were neighbours, half of them swapped "
             "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
         )
     return _(
-        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two "
-        "texts, so a common topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from "
+        "two texts; a common topic can suffice "
+        "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 
 
@@ -128,7 +129,7 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
     if any(likely) != all(likely):
         return ""
     if likely[0]:
-        return _("Both orders get at least 0.5: the model does not detect which is right.")
+        return _("Both orders get at least 0.5: the model does not decide.")
     return _("Both orders get less than 0.5: the model rejects both.")
 
 
@@ -171,7 +172,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
     draw_chart(
         figure, MAP, on_click=keep_head, computation=flow_computation(request, group(row, looks), group(row, at))
     )
-    st.caption(_("Each cell is a head. Click one to see its attention."))
+    st.caption(_("Cells: heads. Click one to see its attention."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 
 
@@ -233,11 +234,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The model reads one sequence: [CLS] A [SEP] B [SEP]. The task head predicts from the "
-                "vector of [CLS].\n- NSP is an easy task: a probability near 1 does not prove coherence "
-                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa scores no "
-                "worse without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n- Attention "
-                "between the texts does not show that the prediction depends on it "
+                "- The model reads [CLS] A [SEP] B [SEP] and predicts from [CLS].\n"
+                "- NSP is easy: a probability near 1 does not prove coherence "
+                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa does "
+                "without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n"
+                "- Attention between the texts does not show that the prediction depends on it "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
             )
         )

@@ -78,11 +78,11 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
             raise UserError(gettext_lazy("Line {line} lacks a text; each row needs two.", line=line))
     pairs = [(row[first].strip(), row[second].strip()) for _, row in rows]
     if not pairs:
-        raise UserError(gettext_lazy("The file has no pairs; give two texts in each row."))
+        raise UserError(gettext_lazy("The file has no pairs; give two texts per row."))
     if len(pairs) > MOST:
         raise UserError(
             gettext_lazy(
-                "The file has {pairs:,} pairs; split it into files of at most {most}.",
+                "The file has {pairs:,} pairs; the limit is {most:,}. Split it.",
                 pairs=len(pairs),
                 most=MOST,
             )
@@ -125,9 +125,9 @@ def own_pairs(who: PageModel) -> None:
             key="judge_pairs",
             type="primary",
             on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
-            help=_("Each pair in both orders; you can stop and continue."),
+            help=_("In both orders; you can stop and continue."),
         )
-        with st.popover(_("Open a file"), help=_("A CSV, TSV, JSON Lines or Parquet file")):
+        with st.popover(_("Open a file"), help=_("CSV, TSV, JSON Lines or Parquet")):
             st.file_uploader(
                 _("File of pairs"),
                 type=TABLES,
@@ -167,7 +167,7 @@ def summary(title: str, rows: Sequence[Row]) -> str:
         return _("{model} cannot judge these pairs; see the remarks.", model=title)
     likely = sum(chance >= 0.5 for chance in chances)
     return _(
-        "In {likely} of {pairs} pairs, {model} gives at least 0.5 that the second text follows the first.",
+        "In {likely} of {pairs} pairs, {model} gives at least 0.5 that the second text follows.",
         model=title,
         likely=likely,
         pairs=len(chances),

@@ -55,7 +55,7 @@ class PatchingOptions(AnsweringOptions):
     watch: str = option(
         "",
         label=gettext_lazy("Metric"),
-        help=gettext_lazy("The model's answer whose change is measured."),
+        help=gettext_lazy("The answer whose change is measured."),
         choices=WATCHES,
     )
     first: str = ""  # first and second are the compared words; "" are those that change most
@@ -140,14 +140,14 @@ def _blank(
         found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
         if found is None:
             show_notice(
-                _("The texts need the same masked word. Type {typed} in both.", typed=TYPED),
+                _("Type {typed} in both texts.", typed=TYPED),
                 role="status",
             )
             return None
         places = ((found[0],), (found[1],))
     elif not all(typed):
         show_notice(
-            _("The texts need the same masked word. Type {typed} in both.", typed=TYPED),
+            _("Type {typed} in both texts.", typed=TYPED),
             role="status",
         )
         return None
@@ -198,12 +198,12 @@ def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingM
         (columns[0], "first", first, _("First answer")),
         (columns[1], "second", second, _("Second answer")),
     ):
-        about = _("The answer is measured as the log-odds of the first against the second.")
+        about = _("The answer is the log-odds of the first against the second.")
         typed.append(
             bound_widget(PatchingOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
         )
     if not all(typed) or typed[0] == typed[1]:
-        show_notice(_("Type two different words; each must be one token of the model's vocabulary."), role="status")
+        show_notice(_("Type two different words, each one token of the vocabulary."), role="status")
         return None
     names = (typed[0], typed[1])
     here, there = followed.here, followed.there

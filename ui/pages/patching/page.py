@@ -53,8 +53,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "Activation patching replaces one activation of the first text by the second text's and measures "
-                "the answer "
+                "One activation of the first text is replaced by the second's, and the answer measured "
                 "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
                 "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262))."
             )
@@ -66,7 +65,7 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     watch, who = metric_model(options, choice)
     compose(choice, kind_of(choice), who)
     if choice.opened:
-        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
+        show_notice(_("A saved trace has attention only. Close it to run its text."), role="status")
         return
     other = pick_second_text(PatchingOptions, choice, settle_second_text(PatchingOptions, choice, options.other))
     if not other:
@@ -104,9 +103,8 @@ def _can_patch(traces: list[Trace]) -> bool:
     if not traces[0].has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own code, so it cannot be edited. Choose a model such as BERT "
-                "or GPT-2.",
-                model=traces[0].model.name,
+                "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
+                name=traces[0].model.name,
             ),
             role="status",
         )
@@ -168,7 +166,7 @@ def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
         if place[0] < sizes[0] and place[1] < sizes[1]:
             return named[1], place
         show_notice(
-            _("The patch in the link does not exist. The head with the largest effect is shown."),
+            _("The link's patch does not exist; the largest effect is shown."),
             role="status",
         )
     known = np.nan_to_num(found.heads, nan=-np.inf)

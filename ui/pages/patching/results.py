@@ -197,7 +197,7 @@ def _describe_path(found: PatchingResult) -> str:
         word, first, last = found.words[best[run[0]]], run[0], run[-1]
         layers = f"{first}" if first == last else f"{first}–{last}"
         stages.append(_("“{word}” into layer {layers} ({shares})", word=word, layers=layers, shares=shares))
-    return _("The word vectors with the largest effect: {words}.", words=format_comma_list(stages))
+    return _("Word vectors with the largest effect: {words}.", words=format_comma_list(stages))
 
 
 def _shares(shares: list[float]) -> str:
@@ -212,7 +212,7 @@ def _heads(found: PatchingResult) -> str:
     layer, head = (int(at) for at in np.unravel_index(int(found.heads.argmax()), found.heads.shape))
     share = format_small(float(found.heads[layer, head]))
     said = _(
-        "The head with the largest effect is {layer}-{head}: {share}.",
+        "Head with the largest effect: {layer}-{head}, {share}.",
         layer=layer,
         head=head,
         share=share,
@@ -251,7 +251,7 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         what = (
             _("the vector of “{word}” in every layer", word=word)
             if layer == found.layers
-            else _("the vector of “{word}” as it enters layer {layer}", word=word, layer=layer)
+            else _("the vector of “{word}” entering layer {layer}", word=word, layer=layer)
         )
         share, band = found.states[place], found.state_bands[layer]
     goes = (

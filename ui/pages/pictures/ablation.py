@@ -55,7 +55,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     most = places[int(np.abs(found).argmax())]
     show_notice(
         _(
-            "Of {known} heads, ablating {layer}-{head} changes it most: by {change}.",
+            "Of {known} heads, ablating {layer}-{head} has the largest effect: {change}.",
             known=len(found),
             layer=most[0],
             head=most[1],
@@ -98,7 +98,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     less = float((np.abs(found) < abs(chosen)).mean())
     show_notice(
         _(
-            "Of {n} random edits of the same kinds and size, {less:.0f} % change the answer less (median: {median}).",
+            "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
             n=len(found),
             less=100 * less,
             median=format_small(float(np.median(np.abs(found)))),
@@ -110,7 +110,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     )
     st.caption(
         _(
-            "Bars: random sets of the same size (seed {seed}), from all heads and patches. Line: the chosen set.",
+            "Bars: random sets of equal size (seed {seed}), from all heads and patches. Line: the chosen set.",
             seed=SEED,
         )
     )
@@ -127,7 +127,7 @@ def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> b
     return False
 
 
-FORM = gettext_lazy("Such as a3-1 (ablate head 3-1), c3-1-8-2 (mask 8 → 2 there), h3-2 (hide token 2 in layer 3).")
+FORM = gettext_lazy("a3-1: ablate head 3-1; c3-1-8-2: mask 8 → 2 there; h3-2: hide token 2 in layer 3.")
 MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits.
 
 
@@ -156,7 +156,7 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
         say_needs_model()
         return
     if len(shown.trace.source) > MOST_TOKENS:
-        show_notice(_("The image has {tokens} tokens; ablation allows {most}. Choose a smaller size.",
+        show_notice(_("The image has {tokens} tokens; the limit is {most}. Choose a smaller size.",
               tokens=len(shown.trace.source), most=MOST_TOKENS), role="status")  # fmt: skip
         return
     set_answering_model(shown.model, options.revision or None)
@@ -244,8 +244,7 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
         )
         st.caption(
             _(
-                "In head {layer}-{head}, {moved:.1%} of the attention of {place} moved. Ablating a head changes the "
-                "maps of later layers.",
+                "In head {layer}-{head}, {moved:.1%} of the attention of {place} moved. Ablation changes later layers.",
                 moved=float(0.5 * np.abs(own - now).sum()),
                 place=place_name(case.trace, case.look.token),
                 layer=case.look.layer,
@@ -262,7 +261,7 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
     before, after = watch.numbers(said)
     what = describe_edits(case.edits, case.trace)
     if not watch.name:
-        show_notice(_("With {edits}: cosine to the original image vector {cosine:.4f}.",
+        show_notice(_("With {edits}: cosine to the original {cosine:.4f}.",
               edits=what, cosine=float(after)), role="status")  # fmt: skip
     else:
         is_probability = isinstance(watch.question, PictureLabels) and said.probabilities is not None

@@ -106,13 +106,13 @@ def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) ->
         _("Save as HTML"),
         f"{PREFIX}/{trace.id}/picture.html?{urlencode(asked)}" + in_language(),
         icon=":material/download:",
-        help=_("One file with the image and up to 1.5 MB of maps"),
+        help=_("The image and up to 1.5 MB of maps"),
     )
     files.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
         icon=":material/save:",
-        help=_("The image and all results, to open again here"),
+        help=_("The image and results, to open again here"),
     )
 
 
@@ -140,7 +140,7 @@ def keep_picked_head(key: str) -> None:
 
 
 KEY = "picture_regions"
-DRAG = gettext_lazy("Drag region A, whose patches attend, then region B, which is attended to.")
+DRAG = gettext_lazy("Drag region A, which attends, then region B, which is attended to.")
 MOST = 8  # The number of heads in the table.
 
 
@@ -191,14 +191,14 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     """Draw the heads, sorted by the attention of region A to B beyond that of other patches."""
     beyond = found.beyond
     if not np.isfinite(beyond).any():
-        show_notice(_("Region A contains every patch. Draw it smaller."), role="status")
+        show_notice(_("Region A has every patch. Draw it smaller."), role="status")
         return
     look = selection_of(options, shown.trace)
     order = [(int(at) // beyond.shape[1], int(at) % beyond.shape[1]) for at in np.argsort(-beyond, axis=None)]
     best = order[0]
     show_notice(
         _(
-            "Head {layer}-{head} links A to B most: mean attention {weight:.0%}, from other patches {usual:.0%}.",
+            "Head {layer}-{head} links A to B most: mean attention {weight:.0%}, other patches {usual:.0%}.",
             layer=best[0],
             head=best[1],
             weight=float(found.weights[best]),
@@ -222,8 +222,8 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
     st.caption(
         _(
-            "Mean over A's patches of the summed weight on B, minus that of patches outside A. Special tokens and a "
-            "patch's weight on itself do not count."
+            "Mean over A's patches of the summed weight on B, minus that of others, without special "
+            "tokens and a patch itself."
         )
     )
     download_button(_("Save the table"), csv_table(names, rows), "headlight-picture-links.csv",
@@ -246,7 +246,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     share = found.shares[options.role]
     known = np.isfinite(share)
     if not known.any():
-        show_notice(_("No patch of this image has such a place."), role="status")
+        show_notice(_("No patch has such a place."), role="status")
         return
     left, right = st.container(key="stacks").columns(2)
     with left:
@@ -263,9 +263,9 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
         _draw_named_heads(found)
     st.caption(
         _(
-            "Means over patches with such a place; uniform attention gives {chance:.1%}. A head's role is the "
-            "narrowest with half of its attention, or “about evenly” from 85 % of maximal entropy (our thresholds). "
-            "Fixed shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
+            "Means over patches with such a place; uniform: {chance:.1%}. Role: the narrowest with "
+            "half of the attention; “about evenly”: 85 % of maximal entropy (our thresholds). Fixed "
+            "shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
             chance=found.chance[options.role],
         )
     )

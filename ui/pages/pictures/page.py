@@ -44,16 +44,16 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A vision transformer treats the **patches** of an image as tokens "
-                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Brightness is the square root of the "
-                "weight relative to the largest.\n- **[CLS]** represents the whole image; in DINO models its heads "
-                "often outline objects ([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are "
-                "extra tokens that absorb attention from uninformative patches "
-                "([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n- **Rollout** multiplies the layers' mean "
-                "maps, half identity ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). **Weights × value "
-                "norm** is each weight times ‖v‖, without W_O "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight does not show "
-                "what the model uses."
+                "- A vision transformer treats **patches** as tokens "
+                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Brightness: square root of the "
+                "weight relative to the largest.\n"
+                "- **[CLS]** represents the whole image; in DINO its heads often outline objects "
+                "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** absorb attention "
+                "from uninformative patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
+                "- **Rollout** multiplies the layers' mean maps, half identity "
+                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). **Weights × value norm** omits "
+                "W_O ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight "
+                "does not show what the model uses."
             )
         )
 
@@ -146,7 +146,7 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
 
 def draw_view() -> None:
     """Draw the view."""
-    st.caption(_("Hover over a patch to see what the head attends to; click to keep it."))
+    st.caption(_("Hover over a patch for its attention; click to keep it."))
     chosen = get_params(PicturesOptions)
     controls(chosen)
     found = get_shown_picture(chosen)

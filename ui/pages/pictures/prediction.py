@@ -40,7 +40,7 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import bars
 
-FITS = gettext_lazy("The model scores how well each fits the image.")
+FITS = gettext_lazy("How well each fits the image.")
 MOST = 8  # The number of names in the figure.
 
 
@@ -129,8 +129,8 @@ def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
         token_strip.mount(chips, "picture_words", title=title)
     st.caption(
         _(
-            "Positive weights × gradients, accumulated through the layers "
-            "([arXiv:2103.15679](https://arxiv.org/abs/2103.15679)). It explains this value, not a head."
+            "Positive weights × gradients through the layers "
+            "([arXiv:2103.15679](https://arxiv.org/abs/2103.15679)): explains this value, not a head."
         )
     )
 

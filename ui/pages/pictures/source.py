@@ -26,11 +26,11 @@ from ui.show.text import escape_markdown, format_and_list
 from ui.state.params import set_params
 from ui.state.session import close_picture, get_view_state, opened_picture
 
-ANY = gettext_lazy("Any ViT, DeiT, BEiT, DINOv2, DINOv3, I-JEPA, SigLIP or CLIP id of the Hugging Face hub")
-NO_MODEL = gettext_lazy("No image model is installed. Run this command, then restart the app:")
+ANY = gettext_lazy("A hub id of ViT, DeiT, BEiT, DINOv2, DINOv3, I-JEPA, SigLIP or CLIP")
+NO_MODEL = gettext_lazy("No image model is installed. Run this, then restart the app:")
 RECORDING = gettext_lazy("A recording cannot answer this. Choose a model above.")
-OR_DOWNLOAD = gettext_lazy("Or choose a model above to download it.")
-WITHOUT_MODEL = gettext_lazy("Without a model, the recorded sample works in: {views}.")
+OR_DOWNLOAD = gettext_lazy("Or choose a model above to download.")
+WITHOUT_MODEL = gettext_lazy("Without a model, the sample works in {views}.")
 
 
 def at_hand() -> dict[str, ModelCard]:
@@ -84,7 +84,7 @@ def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
             key="vision_revision",
             placeholder="main",
             on_change=lambda: set_params(PicturesOptions, revision=st.session_state["vision_revision"].strip()),
-            help=_("A branch, a tag or a commit; empty means main."),
+            help=_("Branch, tag or commit; empty means main."),
         )
 
 
@@ -192,10 +192,9 @@ GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
 OTHER = "picture_beside"  # Session key: the second picture of a comparison.
 DIGITS = 12  # The address contains so many digits of the picture's key.
 NOT_KEPT = gettext_lazy(
-    "Drag or paste an image. It stays in this session's memory; uploads above 1 MB pass through an unnamed temporary "
-    "file."
+    "Drag or paste an image. It stays in memory; above 1 MB it passes through an unnamed temporary file."
 )
-GIVE_AGAIN = gettext_lazy("A link cannot contain an image. Add it again; until then the sample is shown.")
+GIVE_AGAIN = gettext_lazy("A link has no image. Add it again; now the sample is shown.")
 
 
 def draw_upload(options: PicturesOptions) -> None:
@@ -256,7 +255,7 @@ def _forget_picture() -> None:
     set_params(PicturesOptions, given="", **ELSEWHERE)
 
 
-WAITS = gettext_lazy("Your image needs a model; until then the recorded sample is shown.")
+WAITS = gettext_lazy("Your image needs a model; now the recorded sample is shown.")
 
 
 @dataclass(frozen=True)
@@ -295,8 +294,8 @@ def _sample(options: PicturesOptions) -> ShownPicture | None:
     if not options.vision:
         stored = difference()
         note = _(
-            "Recorded and compressed: weights are off by at most {largest:.3f}; on average {moved:.1%} of a "
-            "row's attention moved.",
+            "Recorded and compressed: weights are off by up to {largest:.3f}; per row {moved:.1%} of "
+            "attention moved on average.",
             largest=stored.largest,
             moved=stored.moved,
         )

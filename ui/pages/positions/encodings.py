@@ -161,12 +161,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]
             curve, product, neighbour = (_("{name}: {facts}", name=name, facts=facts) for facts in titles)
             draw_chart(curves(values, chosen, theme(), curve), f"curves_{key}")
             draw_chart(products(by_distance(values), theme(), product), f"products_{key}")
-            st.caption(
-                _(
-                    "By distance. A band: the product also depends on the positions, and at distance 0 may "
-                    "leave the plot."
-                )
-            )
+            st.caption(_("Band: the product also depends on the positions, and at distance 0 may leave the plot."))
             draw_chart(similarity(neighbours(values), theme(), neighbour), f"neighbours_{key}")
 
 
@@ -187,8 +182,8 @@ def _facts(values: Numbers) -> str:
     gap, first, second = closest_rows(values)
     cosines = neighbours(values)
     return _(
-        "largest number {largest}; of {rows} rows the closest, {first} and {second}, are {gap} apart; "
-        "cosines of neighbours {least:.2f} to {most:.2f}.",
+        "largest number {largest}; closest of {rows} rows: {first} and {second}, {gap} apart; "
+        "neighbours' cosines {least:.2f} to {most:.2f}.",
         largest=format_small(float(np.abs(values).max())),
         rows=len(values),
         first=first,
@@ -205,7 +200,7 @@ def _agreement(table: PositionTable) -> str:
         return ""
     error = format_small(table.error)
     if table.layout == "halves":
-        return _("It is the paper's formula with all sines first, to within {error}.", error=error)
+        return _("The paper's formula with all sines first, to within {error}.", error=error)
     return _("It differs from the paper's formula by up to {error}.", error=error)
 
 
@@ -221,7 +216,7 @@ def shifting(options: PositionsOptions) -> None:
     error = shift_error(sinusoidal(length, size), shift, matrix)
     show_notice(
         _(
-            "One matrix moves every position by {shift}: over {positions} positions and {dimensions} "
+            "One matrix shifts positions by {shift}: over {positions} positions and {dimensions} "
             "dimensions PE(pos + {shift}) and M·PE(pos) differ by at most {error:.1e}.",
             shift=shift,
             positions=length - shift,
@@ -235,14 +230,14 @@ def shifting(options: PositionsOptions) -> None:
     draw_matrices([MatrixSpec(f"M, k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
     st.caption(
         _(
-            "Each 2 × 2 block rotates a sine–cosine pair by k times its frequency. M depends on k only; so, "
-            "the authors supposed, attending by relative position is easy to learn."
+            "Each 2 × 2 block rotates a sine–cosine pair by k times its frequency. M depends on k "
+            "only, so attending by relative position may be easy to learn."
         )
     )
 
 
 USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
-FROM_PAPER = gettext_lazy("{model} has no such numbers; shown are the paper's: {settings}.")
+FROM_PAPER = gettext_lazy("{model} has no such numbers; the paper's are {settings}.")
 
 
 def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
@@ -291,7 +286,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
     draw_chart(rotary(turnings, theme(), _("Rotary: score by distance")), "rotary_scores")
     st.caption(
         _(
-            "Solid: score of a key equal to its query, from rotated channels of one size. Dotted: the "
+            "Solid: score of a key equal to its query, with equal rotated channels. Dotted: the "
             "paper's upper bound, relative to distance 0. Real scores also depend on the vectors."
         )
     )
@@ -347,7 +342,7 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
         show_notice(_(FROM_PAPER, model=held.model, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         draw_chart(figure, "t5_buckets")
-        st.caption(_("Near distances have their own buckets, far ones share; earlier keys use the lower half."))
+        st.caption(_("Near distances have own buckets, far ones share; earlier keys use the lower half."))
         return
     bias = _of_layer(held, choice)
     values = by_offset(bias, offsets)
@@ -355,7 +350,7 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
     top, low = (int(offsets[int(at)]) for at in (values[head].argmax(), values[head].argmin()))
     show_notice(
         _(
-            "{model} ({path}): head {head} adds most, {most:.2f}, at distance {top} and least, {least:.2f}, at {low}.",
+            "{model} ({path}): head {head} adds most, {most:.2f}, at distance {top}, least, {least:.2f}, at {low}.",
             model=held.model,
             path=bias.path,
             head=head,
@@ -369,7 +364,7 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
     _heads(offsets, values, choice, _("T5: bias by distance"), "t5_scores")
     st.caption(
         _(
-            "Each line is a head. Distances beyond {farthest} tokens share a value, so any length works.",
+            "Lines: heads. Beyond {farthest} tokens distances share a value.",
             farthest=bias.farthest,
         )
     )

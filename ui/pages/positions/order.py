@@ -71,10 +71,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
-        _(
-            "Rows attend to columns, both in the new order. Left of each pair: the new order was run; right: "
-            "the original map, permuted."
-        )
+        _("Rows attend to columns, in the new order. Left: the new order was run; right: the original map, permuted.")
     )
 
 
@@ -107,7 +104,7 @@ def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]
             _("Save as CSV"),
             differences_csv(test),
             "headlight-order.csv",
-            _("With and without positions; layers and heads from 0"),
+            _("With and without positions; counts from 0"),
             provenance=page_provenance(),
         )
 
@@ -116,7 +113,7 @@ def _describe_noticing(test: OrderTest) -> str:
     found = test.having.differences
     many = int((found > NOTICES).sum())
     return _(
-        "With positions, {many} of {heads} heads change some weight by more than {least}.",
+        "With positions, {many} of {heads} heads change a weight by over {least}.",
         many=many,
         heads=found.size,
         least=NOTICES,
@@ -140,7 +137,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
     """Draw the controls, run the order test and draw its results."""
     if choice.opened:
         show_notice(
-            _("Opened results cannot be run again. Type a text to run the test."),
+            _("Opened results cannot run again. Type a text."),
             role="status",
         )
         return
@@ -239,15 +236,15 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
     with_positions = _(
-        "With positions a weight differs by up to {most} (head {layer}-{head}).",
+        "With positions, weights differ by up to {most} (head {layer}-{head}).",
         most=format_small(having),
         layer=layer,
         head=head,
     )
     if not test.masks:
         without = _(
-            "Without positions the new map is the permuted original: over {layers} layers of {heads} heads, "
-            "weights differ by at most {most} (rounding).",
+            "Without positions, the map is the permuted original: over {layers} layers of {heads} "
+            "heads, weights differ by at most {most} (rounding).",
             layers=layers,
             heads=heads,
             most=format_small(lacking),
@@ -255,8 +252,8 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
         return translate(join_sentences(without, with_positions))
     rules = {"causal": _("causal"), "window": _("local")}
     knows = _(
-        "{model} keeps order without positions, by its {rule} mask: over {layers} layers of {heads} heads a "
-        "weight still differs by up to {most}.",
+        "{model} keeps order by its {rule} mask: over {layers} layers of {heads} heads, weights "
+        "differ by up to {most} without positions.",
         model=model,
         rule=format_and_list([rules[mask] for mask in test.masks]),
         layers=layers,
@@ -266,7 +263,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
     if test.unmasked is None:
         return translate(join_sentences(knows, with_positions))
     before = _(
-        "Before the mask, the first layer's scores equal the permuted ones to within {most}.",
+        "Before the mask, first-layer scores equal the permuted ones to within {most}.",
         most=format_small(test.unmasked),
     )
     return translate(join_sentences(knows, before, with_positions))

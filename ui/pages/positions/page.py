@@ -25,13 +25,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Attention alone ignores order: permuted tokens give the permuted map. So positions are "
+                "- Attention ignores order: permuted tokens give the permuted map. So positions are "
                 "added as vectors ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; "
-                "learned in BERT, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)) or change the "
-                "scores.\n- Scores change by rotation ([rotary, "
-                "arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by a penalty for distance ([ALiBi, "
-                "arXiv:2108.12409](https://arxiv.org/abs/2108.12409)) or by learned biases ([T5, "
-                "arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n- A causal mask reveals order too "
+                "learned in BERT, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Other models "
+                "change the scores: by rotation ([rotary, arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), a "
+                "penalty ([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)) or learned "
+                "biases ([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
+                "- A causal mask reveals order too "
                 "([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
             )
         )

@@ -36,7 +36,7 @@ class PositionsOptions:
     mix: str = option(
         "shuffle",
         label=gettext_lazy("Word order"),
-        help=gettext_lazy("Tokens of a word move together; special tokens stay"),
+        help=gettext_lazy("A word's tokens move together; special tokens stay"),
         choices={"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")},
     )
     seed: int = 1  # The seed of the shuffle.
@@ -74,7 +74,7 @@ def draw_position_scheme(held: Positions) -> str:
         buckets, heads = held.biases[0].values.shape
         said.append(
             _(
-                "{model} adds {buckets} learned biases by distance to the scores of each of {heads} heads.",
+                "{model} adds {buckets} learned biases by distance to the scores of {heads} heads.",
                 model=held.model,
                 buckets=buckets,
                 heads=heads,
@@ -102,7 +102,7 @@ def _describe_learned(model: str, table: PositionTable) -> str:
 
 def _describe_rotary(model: str, sets: tuple[RotaryAngles, ...]) -> str:
     return _(
-        "{model} rotates queries and keys by position (rotary, {bases}): {turned} of {width} channels of a head.",
+        "{model} rotates queries and keys (rotary, {bases}): {turned} of {width} channels per head.",
         model=model,
         bases=format_comma_list([_base(turning) for turning in sets]),
         turned=2 * len(sets[0].frequencies),
@@ -127,7 +127,7 @@ def draw_length_limit(held: Positions) -> None:
         end = _("{model} has no length limit: only distances matter.", model=held.model)
     else:
         end = _(
-            "{model} reads at most {positions:,} positions: beyond them it has no vectors or was not trained.",
+            "{model} reads at most {positions:,} positions; others have no vectors or training.",
             model=held.model,
             positions=held.trained,
         )

@@ -63,31 +63,31 @@ class RolesOptions(PaginationOptions):
     share: int = option(
         50,
         label=gettext_lazy("Minimum share"),
-        help=gettext_lazy("The share of its attention that gives a head a role."),
+        help=gettext_lazy("Share of attention that gives a head a role."),
     )
     # Score the heads on annotated sentences too.
     relations: bool = option(
         True,
         label=gettext_lazy("Relations"),
-        help=gettext_lazy("Also scores every head on annotated sentences."),
+        help=gettext_lazy("Scores heads on annotated sentences."),
     )
     # The filter of the table.
     only: str = option(
         "",
         label=gettext_lazy("Show heads"),
-        help=gettext_lazy("Heads in the table; the file contains all."),
+        help=gettext_lazy("Rows of the table; the file has all."),
         choices=FILTERS,
     )
     groups: int = option(
         6,
         label=gettext_lazy("Groups"),
-        help=gettext_lazy("Number of clusters of similar heads (Ward's method)."),
+        help=gettext_lazy("Clusters of similar heads (Ward's method)."),
     )
     # The listed relation or role; "" for the head's own.
     relation: str = option(
         "",
         label=gettext_lazy("Score"),
-        help=gettext_lazy("The role or relation that the sentences below show."),
+        help=gettext_lazy("Shown by the sentences below."),
     )
 
 
@@ -262,8 +262,8 @@ def describe_relations(relations: Relations, heads: int) -> str:
     }
     found = _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.", **values)
     how = _(
-        "Relations are chosen on one half of 100 sentences and tested on the other (two-sided, corrected for "
-        "{tests} heads). With random weights: {untrained}.",
+        "Relations are chosen on half of 100 sentences and tested on the rest (two-sided, corrected "
+        "for {tests} heads). With random weights: {untrained}.",
         **values,
     )
     return join_sentences(found, how, _pronoun_head(relations))

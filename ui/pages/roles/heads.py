@@ -85,8 +85,8 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     """
     said = [
         _(
-            "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
-            "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
+            "Sign: the place with at least {share} % of the head's attention: {signs} (entropy at "
+            "least {even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
             signs=format_comma_list([f"{SIGNS[role]} {translate(ROLE_NAMES[role])}" for role in ROLES]),
             even=EVEN,
@@ -96,12 +96,11 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     if relations:
         said.append(
             _(
-                "Name: a relation that the head finds significantly more often than the baseline, in 60 and 40 "
-                "annotated sentences. Chosen on one half, tested on the other (two-sided, paired by sentence, "
-                "Holm, 5 %)."
+                "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
+                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5 %)."
             )
         )
-    last = _("A role needs at least {fewest} tokens. Click a head to select it.", fewest=FEWEST)
+    last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
     return [*said, last]
 
 
@@ -136,8 +135,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         if many
     ]
     named = _(
-        "{some} of {heads} heads give at least {share} % of their attention to one kind of place (texts: {texts}): "
-        "{places}.",
+        "{some} of {heads} heads give at least {share} % of their attention to one place (texts: {texts}): {places}.",
         texts=texts,
         some=some,
         heads=heads,
@@ -163,8 +161,8 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value vectors are "
-                    "{times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value "
+                    "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the output.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
                     share=share,
@@ -195,8 +193,8 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     draw_table(shown, key="roles_table")
     st.caption(
         _(
-            "{shown} of {heads} heads. “chosen for”: best relation on one half of the sentences, scored on the "
-            "other. “first token by value”: attention times length of the value vectors.",
+            "{shown} of {heads} heads. “chosen for”: best relation on half of the sentences, scored "
+            "on the rest. “first token by value”: attention × value norm.",
             shown=len(kept),
             heads=len(every),
         )
@@ -268,8 +266,8 @@ def draw_similarity(
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
-            "Each mark is a head; near heads have similar attention (Jensen–Shannon distance, projected to 2-D). "
-            "Colour and shape: clusters of the full distances. Click a head to select it."
+            "Marks: heads; near heads have similar attention (Jensen–Shannon distance, projected to "
+            "2-D). Colour, shape: clusters of full distances. Click a head to select it."
         )
     )
 
@@ -313,9 +311,9 @@ def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[P
     name = [head_label(layer, head) for layer, head in heads]
     largest = int((labels == 0).sum())
     return _(
-        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); head {lone} is most "
-        "distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of the squared distances. "
-        "The largest of {groups} clusters has {largest} heads.",
+        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); {lone} is "
+        "most distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of squared "
+        "distances. The largest of {groups} clusters has {largest} heads.",
         one=name[one],
         other=name[other],
         apart=apart[one, other],

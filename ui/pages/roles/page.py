@@ -76,7 +76,7 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
     st.caption(
         _(
-            "Each row is a text. Shade: {measured}; the number above is the mean, without special tokens.",
+            "Rows: texts. Shade: {measured}; the number above is the mean, without special tokens.",
             measured=_describe_measure(role),
         )
     )
@@ -95,8 +95,8 @@ def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head:
     """Return a sentence on the numbers of hits, misses and texts without the role."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = _(
-        "Head {head}, {place}: {hits} hits and {misses} misses (texts: {texts}). In a hit, {measured} is at least "
-        "{least:.2f} on average; over all texts it is {whole:.2f}.",
+        "Head {head}, {place}: {hits} hits, {misses} misses (texts: {texts}). In a hit, {measured} "
+        "is at least {least:.2f} on average; over all texts {whole:.2f}.",
         head=f"{head[0]}-{head[1]}",
         place=ROLE_NAMES[role],
         hits=hits,
@@ -113,7 +113,7 @@ def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head:
 
 def _describe_measure(role: str) -> str:
     if role == "broad":
-        return _("the normalised entropy of the token's attention")
+        return _("the token's normalised attention entropy")
     return _("the share of the token's attention to {place}", place=ROLE_NAMES[role])
 
 
@@ -205,12 +205,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A role is the mean share of attention over all tokens but special tokens "
+                "- A role is the mean share of attention over all tokens but special ones "
                 "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
-                "- The first token and separators often act as a sink "
-                "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Their value vectors are short, so they "
+                "- First tokens and separators often are sinks "
+                "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)); with short value vectors they "
                 "add little ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).\n"
-                "- A head without a role may still matter; ablation shows that "
+                "- A head without a role may still matter "
                 "([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
             )
         )
@@ -227,7 +227,7 @@ def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
     pick_part(trace, ViewOptions(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
         show_notice(
-            _("Roles describe self-attention; the encoder is shown instead of cross-attention."),
+            _("Roles describe self-attention, so the encoder is shown."),
             "status",
         )
     try:

@@ -147,7 +147,7 @@ def describe_heads(heads: CosineChanges) -> str:
     """Return a sentence with the head of the largest change, and the number of heads beyond random changes."""
     layer, head = np.unravel_index(int(np.nanargmax(np.abs(heads.changes))), heads.changes.shape)
     change = _(
-        "Without head {head} the cosine changes most, by {change:+.3f}.",
+        "Without head {head} the cosine changes most: by {change:+.3f}.",
         head=head_label(int(layer), int(head)),
         change=float(heads.changes[layer, head]),
     )
@@ -155,8 +155,7 @@ def describe_heads(heads: CosineChanges) -> str:
         return change
     mean, low, high = heads.luck
     return _(
-        "{change} {many} of {heads} heads exceed the random changes; expected by chance: {mean:.0f} "
-        "(95 % range {low} to {high}).",
+        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95 % range {low} to {high}).",
         change=change,
         many=len(heads.beyond),
         heads=int(np.isfinite(heads.changes).sum()),
@@ -199,7 +198,7 @@ def draw_removal(found: WordTable) -> None:
             about=partial(table_provenance, found),
         )
     note_omitted(found)
-    st.caption(_("Each word is deleted from its text; the other text and special tokens stay."))
+    st.caption(_("Each word is deleted; the other text and special tokens stay."))
     rows = [
         [side, name, float(share), None if np.isnan(fall) else float(fall)]
         for side, text in zip("AB", both, strict=True)
@@ -269,11 +268,11 @@ def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
     """Return a sentence with the word of the largest effect, and the reason why effect and share differ."""
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
-        return _("Each text is a single word, so none can be deleted.")
+        return _("Each text is one word; none can be deleted.")
     at = int(np.nanargmax(np.abs(text.falls)))
     return _(
-        "Without “{word}” the cosine changes most, by {change:+.3f}; its part is {share:.3f}. Deleting it also "
-        "changes the vectors of the other words.",
+        "Without “{word}” the cosine changes most, by {change:+.3f}; its part is {share:.3f}. "
+        "Deletion also changes other words' vectors.",
         word=text.names[at],
         change=-float(text.falls[at]),
         share=float(text.shares[at]),

@@ -79,7 +79,7 @@ def draw_search(choice: ViewState, found: WordTable) -> None:
         for (value, at), table in zip(search.hits, tables, strict=True)
     ]
     draw_table(rows, key=HITS, on_select=lambda: _open(search), selection_mode="single-row")
-    st.caption(_("Select a row to compare its sentence."))
+    st.caption(_("Select a row to compare it."))
     download_button(
         _("Save the table"),
         csv_table(["cosine", "number", "sentence"], [[value, at + 1, texts[at]] for value, at in search.hits]),
@@ -106,7 +106,7 @@ def _describe(search: SentenceSearch) -> None:
     read = min(search.done * PART, len(search.asked.texts)) - search.refused
     show_notice(
         _(
-            "Of {n:,} sentences, “{nearest}” is the most similar, with a cosine of {cosine:.3f}.",
+            "Most similar of {n:,} sentences: “{nearest}”, cosine {cosine:.3f}.",
             n=read,
             nearest=truncate(search.asked.texts[at], 80),
             cosine=value,
@@ -131,7 +131,7 @@ def draw_view() -> None:
     choice, options = get_view_state(), get_params(SimilarityOptions)
     compose(choice, kind_of(choice), pairs=False)
     if choice.opened:
-        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
+        show_notice(_("A saved trace has attention only. Close it to run its text."), role="status")
         return
     row = control_row("similarity")
     settled = settle_second_text(SimilarityOptions, choice, options.other)
@@ -243,11 +243,12 @@ def _how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The **cosine** compares the directions of two text vectors, from −1 to 1, within one model.\n"
+                "- The **cosine** compares the directions of two text vectors, from −1 to 1, within one "
+                "model.\n"
                 "- A text vector is **pooled** from token vectors "
-                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)), so the cosine is an exact sum over pairs of "
-                "tokens.\n"
-                "- A large cell does not prove that its words cause the similarity: each vector also contains the rest "
-                "of its text."
+                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)), so the cosine is an exact sum "
+                "over token pairs.\n"
+                "- A large cell does not prove that its words cause the similarity: each vector also "
+                "contains the rest of its text."
             )
         )

@@ -48,22 +48,22 @@ class SimilarityOptions:
     pooling: str = option(
         "",
         label=gettext_lazy("Pooling"),
-        help=gettext_lazy("How token vectors become one. Without modules.json, the model's own is the mean."),
+        help=gettext_lazy("How token vectors become one; the mean, unless modules.json says otherwise."),
         choices=POOLED,
     )
 
 
 MOST_WORDS = 60  # words of a text in the lines and bars, those with the largest shares
-ONE_TOKEN = gettext_lazy("A single token makes each vector, so one cell holds the cosine.")
+ONE_TOKEN = gettext_lazy("A single token makes each vector: one cell holds the cosine.")
 CELLS = {
     FIRST: ONE_TOKEN,
     LAST: ONE_TOKEN,
     MAX: gettext_lazy(
-        "Each channel belongs to the token with its largest value. A cell sums the channels of its row and column; "
+        "Each channel belongs to its largest token. A cell sums the channels of its row and column; "
         "all cells sum to the cosine."
     ),
 }
-MEANS = gettext_lazy("A cell is the part of the cosine from one word of each text; all cells sum to the cosine.")
+MEANS = gettext_lazy("A cell: the part of the cosine from one word of each text; all cells sum to it.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def describe_table(found: WordTable) -> str:
     """Return the result sentence: the cosine, the largest pair and the share of special tokens."""
     a, b, value = largest_pair(found)
     return _(
-        "The cosine is {cosine:.3f}. “{a}” and “{b}” contribute most: {value}; pairs with special tokens: {special}.",
+        "Cosine: {cosine:.3f}. “{a}” and “{b}” contribute most: {value}; pairs with special tokens: {special}.",
         cosine=found.cosine,
         a=a,
         b=b,

@@ -35,9 +35,9 @@ def norm_formula(norm: Norm) -> str:
 def describe_input(wiring: LayerParameters, part: str) -> str:
     """Return sentences on the origin of the input vectors and the norm before the projections."""
     if part == "cross":
-        origin = _("Queries use the decoder's vector after self-attention, keys and values the encoder's output.")
+        origin = _("Queries: the decoder's vector after self-attention; keys and values: the encoder's output.")
     else:
-        origin = _("Each token enters as one vector, from the embeddings or from the previous layer.")
+        origin = _("Each token enters as a vector, from the embeddings or the previous layer.")
     said = [origin]
     if wiring.before is not None:
         said.append(
@@ -53,7 +53,7 @@ def describe_input(wiring: LayerParameters, part: str) -> str:
 def projections(wiring: LayerParameters) -> str:
     """Return sentences on the query, key and value projections: sizes, shared heads, norms and rotation."""
     width, heads, channels = wiring.query.weight.shape
-    said = [_("Each head has {width} × {channels} projection matrices.", width=width, channels=channels)]
+    said = [_("Each projection matrix of a head has the shape {width} × {channels}.", width=width, channels=channels)]
     if wiring.kv_heads < heads:
         said.append(shared_heads(wiring))
     if wiring.query.norm is not None:
@@ -76,7 +76,7 @@ def shared_heads(wiring: LayerParameters) -> str:
 def _describe_rotary(turned: int, channels: int) -> str:
     """Return a sentence on rotary position embeddings; ``turned`` of ``channels`` channels are rotated."""
     return _(
-        "{turned} of {channels} channels rotate by position, so q · k depends on distance ({paper}).",
+        "{turned} of {channels} channels are rotated, so q · k depends on distance ({paper}).",
         turned=turned,
         channels=channels,
         paper=paper("2104.09864"),
@@ -130,8 +130,7 @@ def rules(record: Record, weighing: WeightSteps) -> str:
     channels = int(record.query.shape[2])
     if _has_usual_scale(weighing, channels):
         scale = _(
-            "Dot products are divided by √{channels}, so that large scores leave the softmax a gradient "
-            "({paper}, section 3.2.1).",
+            "Dot products are divided by √{channels}; else the softmax loses its gradient ({paper}, section 3.2.1).",
             channels=channels,
             paper=paper("1706.03762"),
         )
@@ -154,13 +153,13 @@ def rules(record: Record, weighing: WeightSteps) -> str:
     if record.bias is not None and record.bias.any():
         said.append(
             _(
-                "A bias is added that depends only on the two positions ({paper}).",
+                "A bias that depends only on the two positions is added ({paper}).",
                 paper=paper("1910.10683"),
             )
         )
     said.append(mask(record))
     if record.sinks is not None:
-        said.append(_("A learned extra score t takes its share of the softmax and is dropped."))
+        said.append(_("A learned score t takes its share of the softmax and is dropped."))
     return join_sentences(*said)
 
 
@@ -173,20 +172,18 @@ def mask(record: Record) -> str:
         return _("No mask: every token is visible.")
     if rule.allowed is None:
         back, ahead = ("∞" if side is None else side for side in (rule.left, 0 if rule.causal else rule.right))
-        return _(
-            "Only a window of {back} tokens back and {ahead} ahead; other scores become −∞.", back=back, ahead=ahead
-        )
+        return _("Only {back} tokens back and {ahead} ahead; other scores become −∞.", back=back, ahead=ahead)
     return _("Masked pairs get the score −∞.")
 
 
 def describe_output(wiring: LayerParameters) -> str:
     """Return sentences on the residual connection and the norms after the output projection."""
     if wiring.ends == "output":
-        return _("This architecture's next step is unknown; the steps end here.")
+        return _("This architecture's next step is unknown.")
     said = [] if wiring.after is None else [_("The output is normalised.")]
     said.append(_("The input vector is added (residual connection)."))
     if wiring.ends == "beside":
-        said.append(_("The parallel feed-forward output is added as well ({paper}).", paper=paper("2204.02311")))
+        said.append(_("The parallel feed-forward output is added ({paper}).", paper=paper("2204.02311")))
     elif wiring.closing is not None:
         said.append(_("The sum is normalised (post-norm, as in {paper}).", paper=paper("1706.03762")))
     return join_sentences(*said)

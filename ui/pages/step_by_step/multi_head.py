@@ -51,13 +51,13 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
             ""
             if len(shown) == record.keys
             else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=record.keys),
-            "" if single is None else _("“As one head”: all channels in one dot product and one softmax."),
+            "" if single is None else _("“As one head”: all channels in one dot product and softmax."),
         )
     )
     st.markdown(
         _(
-            "Several heads give a token several sets of weights ({paper}, section 3.2.2). In trained models "
-            "many can be removed with little loss ({pruned}).",
+            "Several heads give a token several sets of weights ({paper}, section 3.2.2). Many can be "
+            "removed with little loss ({pruned}).",
             paper=paper("1706.03762"),
             pruned=paper("1905.10650"),
         )
@@ -119,7 +119,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
     show_notice(
         join_sentences(
             _(
-                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.2f} to {most:.2f}, "
+                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.0%} to {most:.0%}, "
                 "{mean:.0%} on average, {here:.0%} in head {head}.",
                 who=who,
                 heads=len(weights),
@@ -132,7 +132,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 head=spot.head,
             ),
             _(
-                "The heads give most to {different} different tokens; {n} of them to “{token}”.",
+                "Heads give most to {different} different tokens, {n} of them to “{token}”.",
                 different=len(set(tops.tolist())),
                 n=int((tops == most).sum()),
                 token=spot.keys.pieces[most],
@@ -152,7 +152,7 @@ def _parameters(wiring: LayerParameters) -> None:
         {
             _("matrix"): [*sizes, _("sum")],
             _("size"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            _("parameters, with biases and norms"): [f"{counted[name]:,}" for name in sizes]
+            _("parameters, biases and norms included"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,

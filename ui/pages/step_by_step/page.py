@@ -41,9 +41,11 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- A **strip** shows a vector: {below} negative, {above} positive. Framed: the selected "
-                "pair.\n- The steps compute softmax(q · kᵀ / √d_k) · v ({paper}, equation 1) from the "
-                "layer's own matrices and compare it with the layer's output.\n- Tokens are the model's own, "
-                "whatever View options merge or hide. A weight does not show how it is used ({doubt}).",
+                "pair.\n"
+                "- The steps compute softmax(q · kᵀ / √d_k) · v ({paper}, equation 1) from the layer's "
+                "matrices and compare it with its output.\n"
+                "- Tokens are the model's own, whatever View options merge or hide. A weight does not "
+                "show its use ({doubt}).",
                 below=below,
                 above=above,
                 paper=paper("1706.03762"),

@@ -196,7 +196,7 @@ def scores(spot: WeightPlace, weighing: WeightSteps, shown: np.ndarray, query: n
         _("Save as CSV"),
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
-        _("Dot product, score and weight of every key"),
+        _("Product, score and weight of every key"),
         provenance=page_provenance(),
     )
 
@@ -226,7 +226,7 @@ def _draw_concatenation(way: WeightPath) -> None:
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
     st.markdown(
         _(
-            "Head {head} of {heads} adds a vector of norm {length:.2f}; the attention output has norm {whole:.2f}.",
+            "Head {head} of {heads} adds a vector of norm {length:.2f}; the whole output has {whole:.2f}.",
             head=spot.head,
             heads=wiring.heads,
             length=np.linalg.norm(part),
@@ -253,8 +253,8 @@ def _draw_comparison(way: WeightPath) -> None:
     away = float(np.abs(ours - theirs).max())
     st.markdown(
         _(
-            "Largest difference from the layer's own output: **{away}** for this token, **{largest}** over "
-            "{tokens} tokens, for numbers up to {size:.1f} in float32.",
+            "Largest difference from the layer's output: **{away}** here, **{largest}** over {tokens} "
+            "tokens, for numbers up to {size:.1f} in float32.",
             away=scientific(away),
             largest=scientific(layer.largest),
             tokens=layer.compared,
@@ -298,8 +298,8 @@ def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
     parts = [f"{at} ({one * other:+.2f})" for at, (one, other) in zip(found.channels, found.terms, strict=True)]
     show_notice(
         _(
-            "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. The largest of its {n} products are "
-            "at channels {parts}; the {left} others sum to {rest:.2f}.",
+            "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. Largest of {n} products: channels "
+            "{parts}; the {left} others sum to {rest:.2f}.",
             head=spot.name,
             who=who,
             whom=whom,

@@ -56,8 +56,8 @@ class StepOptions:
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # The maximum number of characters of a token in a label.
-LAYER_HELP = gettext_lazy("Each layer reads the output of the previous one")
-HEAD_HELP = gettext_lazy("Heads of a layer work in parallel, each with its own matrices")
+LAYER_HELP = gettext_lazy("Each reads the output of the previous one")
+HEAD_HELP = gettext_lazy("They work in parallel, each with its own matrices")
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +284,7 @@ def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
         return None
     if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
         show_notice(
-            _("The installed model tokenizes this text differently from the file."),
+            _("The installed model tokenizes this text differently."),
             role="status",
         )
         return None

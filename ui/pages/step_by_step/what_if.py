@@ -56,8 +56,8 @@ def what_if(spot: WeightPlace, factor: float) -> None:
     draw_chart(drawn, "what_if_heads")
     st.caption(
         _(
-            "Mean entropy of each head over {n} of {all} tokens; larger marks: the selected head. Only this "
-            "layer's rule changes; the model was not trained for it.",
+            "Mean entropy of each head over {n} of {all} tokens; larger: the selected head. The model "
+            "was not trained for this rule.",
             n=len(rows),
             all=record.queries,
         )
@@ -76,7 +76,7 @@ def _controls(record: Record, factor: float) -> StepOptions:
         step=0.05,
         key="what_if_percent",
         on_change=lambda: set_params(StepOptions, percent=round(100 * st.session_state["what_if_percent"])),
-        help=_("Divides the scores: below 1 sharpens, above 1 flattens the softmax"),
+        help=_("Divides scores: below 1 sharpens, above 1 flattens"),
     )
     if _has_hidden_keys(record):
         st.session_state["what_if_masked"] = rules.masked
@@ -130,7 +130,7 @@ def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     show_notice(
         _(
             "{head}: “{token}” gives most to “{first}”, {gives:.0%}; under these rules to “{second}”, "
-            "{now:.0%}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
+            "{now:.0%}. Entropy: {narrow:.2f} bits → {wide:.2f}.",
             head=spot.name,
             token=spot.pieces[0],
             first=pieces[one],

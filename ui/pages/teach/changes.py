@@ -57,7 +57,7 @@ def draw_changes(look: JobStatus) -> None:
     options = get_params(TeachOptions)
     found = load_changes(folder, options.rows)
     if found is None:
-        show_notice(_("No compared sentence has a tagged word. Choose “All tokens”."), role="status")
+        show_notice(_("The sentences have no tagged word. Choose “All tokens”."), role="status")
         return
     for line in describe_changes(found):
         show_notice(line, role="status")
@@ -113,10 +113,10 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
         )
     st.caption(
         _(
-            "Each cell is a head: Jensen–Shannon divergence of its maps before and after, mean over "
-            "sentences. Control: two trainings on shuffled labels. Ring: larger than the control (two-sided "
-            "permutation test, Holm) by {ahead:.1f} times the controls' largest difference. With nothing to "
-            "learn, at most 5 in 100 trainings show a ring.",
+            "Cells: heads; Jensen–Shannon divergence of their maps before and after, mean over "
+            "sentences. Control: two trainings on shuffled labels. Ring: larger than the control "
+            "(two-sided permutation test, Holm) by {ahead:.1f} times the controls' largest "
+            "difference; by luck in at most 5 of 100 trainings.",
             ahead=fine_tuning_changes.AHEAD,
         )
     )
@@ -171,7 +171,7 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
     names = found.facts.sentences[sentence].pieces or ()
     most = float(max(before.max(), task.max())) or None
     change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
-    about = _("Rows attend to columns; both maps share a scale.")
+    about = _("Rows attend to columns, on one scale.")
     return [
         MatrixSpec(_("Before"), before, names, names, about, "sequential", most),
         MatrixSpec(_("After"), task, names, names, about, "sequential", most),
@@ -256,7 +256,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     )
     st.caption(
         _(
-            "Mean over {n} sentences. Dotted: the kept step.",
+            "Mean of {n} sentences. Dotted: kept step.",
             n=len(found.facts.shown_sentences),
         )
     )

@@ -84,8 +84,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     )
     st.caption(
         _(
-            "Each dot is a head: right, its divergence; up, the mean absolute logit change when it is "
-            "ablated ({n} sentences).",
+            "Dots: heads. Right: divergence; up: mean absolute logit change if ablated ({n} sentences).",
             n=uses.size.n,
         )
     )
@@ -102,7 +101,7 @@ def _describe_correlation(likeness: float) -> str:
     """Return a sentence on the rank correlation of change and ablation effect over all heads; "" if undefined."""
     if np.isnan(likeness):
         return ""
-    return _("Rank correlation of change and effect over all heads: {likeness:.2f}.", likeness=likeness)
+    return _("Rank correlation of change and effect: {likeness:.2f}.", likeness=likeness)
 
 
 def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:

@@ -122,10 +122,10 @@ def describe_wait(look: JobStatus) -> str:
     if look.state == "failed":
         return _("The comparison failed. {why}", why=translate(look.said))
     if look.state == "stopped":
-        return _("The comparison starts when the training is finished. Press “Go on”.")
+        return _("The comparison follows the training. Press “Go on”.")
     if look.phase in ("twin", "changes"):
         return describe_job(look)
-    return _("The comparison starts after the training, with two shuffled-label controls.")
+    return _("The comparison follows, with two shuffled-label controls.")
 
 
 def describe_changes(found: HeadChanges) -> list[str]:
@@ -134,14 +134,14 @@ def describe_changes(found: HeadChanges) -> list[str]:
     If nothing changed (or less than rounding errors), the list has a single sentence.
     """
     if found.facts.step == 0 or found.is_unchanged:
-        return [_("No map has changed beyond rounding.")]
+        return [_("No map changed beyond rounding.")]
     task = found.whole["task"]
     twins = [float(found.whole[who].mean[0]) for who in TWINS]
     where = "" if found.rows == "all" else _(" in {rows}", rows=translate(found.facts.telling))
     return [
         _(
-            "The maps{where} changed by {bits} bits on average{interval}; in the controls, which learned shuffled"
-            " labels, by {less} and {more} ({n} held-out sentences).",
+            "The maps{where} changed by {bits} bits on average{interval}; with shuffled labels by "
+            "{less} and {more} ({n} held-out sentences).",
             bits=bits(task.mean[0]),
             where=where,
             interval=interval(task, 0),
@@ -156,7 +156,7 @@ def describe_changes(found: HeadChanges) -> list[str]:
 def _describe_beyond(found: HeadChanges) -> str:
     """Return a sentence on how many heads moved beyond chance, with the names of a few."""
     return _(
-        "{many} of {all} heads exceed chance{names}, which any head does in at most 5 of 100 trainings by luck.",
+        "{many} of {all} heads exceed chance{names}; by luck, any head does in at most 5 of 100 trainings.",
         many=len(found.heads_beyond),
         all=found.ahead.size,
         names=_names(found),
@@ -169,7 +169,7 @@ def _describe_further(found: HeadChanges) -> str:
     Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
     """
     return _(
-        "Heads that changed more than in the controls on these sentences: {many}; two controls are few.",
+        "Heads that changed more than in the controls: {many}; two controls are few.",
         many=found.heads_further,
     )
 
@@ -185,11 +185,11 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
     if head in found.heads_beyond:
         said = _("It exceeds chance.")
     elif across.verdict(at) == "more":
-        said = _("It changed more than in the controls, but another shuffle may do so too.")
+        said = _("It changed more than in the controls; another shuffle may do so too.")
     else:
         said = _("It does not exceed chance.")
     return _(
-        "{head}: {change} by the task, {control} in the controls. {said}",
+        "{head}: {change}; in the controls {control}. {said}",
         head=name[0].upper() + name[1:],
         change=change,
         control=control,

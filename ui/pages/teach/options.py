@@ -34,14 +34,14 @@ class TeachOptions(PaginationOptions):
     data: str = option(
         "snips-intents",
         label=gettext_lazy("Task data"),
-        help=gettext_lazy("Built-in data sets with licence and source, or own files"),
+        help=gettext_lazy("Built-in data sets, or own files"),
         choices=(*ready_sets.BY_ID, ready_sets.QUESTIONS.id, OWN),
     )
     # The task of own files.
     kind: str = option(
         "classify",
         label=gettext_lazy("Task type"),
-        help=gettext_lazy("Classify texts, tag words such as named entities, or mark the answer in a passage"),
+        help=gettext_lazy("Classify texts, tag words, or mark answers in a passage"),
         choices={
             "classify": gettext_lazy("Text classification"),
             "tag": gettext_lazy("Token classification"),
@@ -58,7 +58,7 @@ class TeachOptions(PaginationOptions):
     rate: str = option(
         "",
         label=gettext_lazy("Learning rate"),
-        help=gettext_lazy("Peak value; warm-up over 6 % of the steps, then linear decay to 0"),
+        help=gettext_lazy("Peak; warm-up over 6 % of the steps, then linear decay"),
         choices={rate: rate or FOUND for rate in RATES},
     )
     length: int | None = None  # The maximum number of tokens of a text; None for the default of the task.
@@ -71,7 +71,7 @@ class TeachOptions(PaginationOptions):
     classes: int = option(
         10,
         label=gettext_lazy("Labels shown"),
-        help=gettext_lazy("The labels with most errors; all others are summed up."),
+        help=gettext_lazy("Those with most errors; others are summed up."),
     )
     sentence: str = ""  # A typed sentence for the fine-tuned model.
     label: int | None = None  # The index of the explained label; None for the likeliest.
@@ -83,12 +83,12 @@ class TeachOptions(PaginationOptions):
     rows: str = option(
         "all",
         label=gettext_lazy("Map rows"),
-        help=gettext_lazy("All rows, or only the positions whose output is classified ([CLS] or tagged words)"),
+        help=gettext_lazy("All rows, or those whose output is classified"),
         choices=ROWS,
     )
     # The sentence of the compared maps, from 1.
     example: int = option(
-        1, label=gettext_lazy("Sentence"), help=gettext_lazy("Test rows whose text is not in the train rows")
+        1, label=gettext_lazy("Sentence"), help=gettext_lazy("Test rows with texts unseen in training")
     )
     # The training snapshot, from 1; 0 is the last.
     frame: int = option(
@@ -99,5 +99,5 @@ class TeachOptions(PaginationOptions):
     removed: bool = option(
         False,
         label=gettext_lazy("Ablate each head"),
-        help=gettext_lazy("A head that changed need not matter for the answer."),
+        help=gettext_lazy("A changed head need not affect the answer."),
     )

@@ -23,15 +23,12 @@ from ui.state.params import get_params
 
 BROUGHT, READ = "teach_brought", "teach_read"
 WANTED = {
-    "classify": gettext_lazy(
-        "Upload CSV, TSV, JSON Lines or Parquet with a text and a label per row. Number labels may have a "
-        "list of class names."
-    ),
+    "classify": gettext_lazy("CSV, TSV, JSON Lines or Parquet with a text and a label per row."),
     "tag": gettext_lazy(
-        "Upload CoNLL columns (a word and its BIO or BIOES tag per line, an empty line between sentences). "
-        "Also read: tables with Word and Tag; token and tag lists in JSON Lines or Parquet."
+        "CoNLL columns (a word and its BIO or BIOES tag per line), or tables with Word and Tag. JSON Lines or "
+        "Parquet with lists also work."
     ),
-    "answer": gettext_lazy("Upload JSON in SQuAD's format, version 1.1 or 2.0: data, paragraphs, qas, answers."),
+    "answer": gettext_lazy("JSON in SQuAD's format, version 1.1 or 2.0."),
 }
 BOXES = {
     "train": gettext_lazy("Train rows"),
@@ -41,12 +38,12 @@ BOXES = {
 }
 ABOUT = {
     "train": gettext_lazy(
-        "At most 50 MB and 250,000 rows; stays on this machine. The encoding of text that is not UTF-8 is "
-        "detected. Without further files, the seed draws 10 % dev and 10 % test rows."
+        "At most 50 MB and 250,000 rows; stays on this machine. Without further files, the seed "
+        "draws 10 % dev and 10 % test rows."
     ),
     "dev": gettext_lazy("Choose the best step."),
     "test": gettext_lazy("Scored once, at the end."),
-    "classes": gettext_lazy("One name per line, beginning with label 0."),
+    "classes": gettext_lazy("One name per line, from label 0."),
 }
 COLUMN = gettext_lazy("Column name or number, from 1")
 
@@ -182,7 +179,7 @@ def _number(column: str | None) -> int | None:
     if not (column.isascii() and column.isdigit() and len(column) < 6):
         raise UserError(
             gettext_lazy(
-                "“{column}” is not a column number. Give a number, from 1.",
+                "“{column}” is not a column number, from 1.",
                 column=column[:40],
             )
         )

@@ -54,8 +54,7 @@ STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 HEADS = "teach_heads"
 LARGEST = gettext_lazy(
-    "Ablating head {layer}-{head} changes {what} by {size}, the most of all. {few} of {all} heads have less than a "
-    "tenth of that."
+    "Ablating head {layer}-{head} changes {what} most: by {size}. {few} of {all} heads change it under a tenth as much."
 )
 
 
@@ -120,14 +119,11 @@ def _pick_word(request: TraceRequest, said: LabelAnswer) -> int:
     mount(chips, STRIP, title=_("Click a word to explain its tag"), on_pick=_make_on_pick(said))
     many = sum(bool(chip.label) for chip in chips)
     show_notice(
-        _("{many} of {words} words have a tag other than {outside}.", many=many, words=len(chips), outside=OUTSIDE),
+        _("{many} of {words} words are not {outside}.", many=many, words=len(chips), outside=OUTSIDE),
         role="status",
     )
     st.caption(
-        _(
-            "A word's first token carries its tag. Without spaces, every character counts as a word, which "
-            "training did not."
-        )
+        _("A word's first token carries its tag. Without spaces, each character counts as a word, unlike in training.")
     )
     return chosen
 
@@ -217,7 +213,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         selected=head,
     )
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=partial(label_provenance, asked))
-    st.caption(_("Each cell ablates a single head. Click a cell to select the head of the links."))
+    st.caption(_("Each cell ablates one head. Click it to select its links."))
     download_button(_("Save the table"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("Every head's effect as CSV"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip

@@ -73,12 +73,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Fine-tuning adds a task head to a pretrained model and trains it on labelled rows ([BERT, "
-                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). *Train* rows are learned, *dev* rows "
-                "choose the best step, and *test* rows are scored once, at the end.\n- The dashed line is a "
-                "baseline: TF-IDF and logistic regression for classes, the sentence with most words of the question "
-                "for answers. If it wins, use it.\n- Attention changes in any training. Two controls therefore "
-                "learn shuffled labels; only larger changes are due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+                "- Fine-tuning adds a task head to a pretrained model and trains it on labelled rows "
+                "([BERT, arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). *Train* rows are "
+                "learned, *dev* rows choose the best step, *test* rows are scored once.\n"
+                "- Dashed: a baseline, TF-IDF and logistic regression, or for answers the sentence with "
+                "most words of the question.\n"
+                "- Attention changes in any training. Only changes larger than with shuffled labels are "
+                "due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
             )
         )
 

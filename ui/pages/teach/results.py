@@ -72,8 +72,8 @@ def _of_texts(found: TestPredictions) -> str:
 def _of_names(found: TestPredictions, low: float, high: float) -> str:
     test = found.test
     return _(
-        "Entity F1 in {n:,} test rows: {f1:.3f} ({low:.3f} to {high:.3f}); precision {precision:.1f} %, "
-        "recall {recall:.1f} %. Type and both ends must be right.",
+        "Entity F1 in {n:,} test rows: {f1:.3f} ({low:.3f} to {high:.3f}); precision "
+        "{precision:.1f} %, recall {recall:.1f} % (type and both ends right).",
         n=len(found.rows),
         f1=test["f1"],
         low=low,
@@ -90,7 +90,7 @@ def _describe_baseline(found: TestPredictions) -> str:
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     return _(
-        "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
+        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
         counted=100 * counted,
         lead=round((counted - found.test["accuracy"]) * n),
         n=n,
@@ -103,7 +103,7 @@ def _one_label(found: TestPredictions) -> str:
     if len(said) != 1:
         return ""
     return _(
-        "It predicts {label} for every row: the model has collapsed.",
+        "It predicts {label} for every row: the model collapsed.",
         label=quote_label(found.labels[said.pop()]),
     )
 

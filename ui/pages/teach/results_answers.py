@@ -42,9 +42,7 @@ def draw_answers(folder: Path, model: str) -> None:
         return
     for line in headline(found):
         show_notice(line, role="status")
-    st.caption(
-        _("Intervals: bootstrap over questions, and Wilson's. Questions about the same passage are not independent.")
-    )
+    st.caption(_("Intervals: bootstrap over questions, and Wilson's; questions about one passage are dependent."))
     st.subheader(_("Test rows"))
     kept, shown = paginate(found.rows, TeachOptions, get_params(TeachOptions), translate(HITS))
     for number, row in enumerate(shown):
@@ -72,7 +70,7 @@ def headline(found: AnswerResults) -> list[str]:
             n=len(rows),
         ),
         _(
-            "Baseline, the sentence with the most words of the question: F1 {baseline:.3f}. Difference: "
+            "Baseline (the sentence with most words of the question): F1 {baseline:.3f}; difference "
             "{lead:+.3f}{interval}.",
             baseline=np.mean([row.baseline for row in rows]),
             lead=found.lead.mean[0],

@@ -98,7 +98,7 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
     )
     return _(
         "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
-        "{seed};{chosen} the test rows were scored once.",
+        "{seed};{chosen} test rows scored once.",
         model=scores["model"],
         rows=scores["rows"]["train"],
         steps=scores["steps"],

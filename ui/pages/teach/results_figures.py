@@ -61,9 +61,8 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     draw_table(columns, column_config=shown, key="teach_labels")
     st.caption(
         _(
-            "Precision: share of the predictions that are right. Recall: share of the true cases that are found. "
-            "F1: their harmonic mean. Support: true cases. Low and high: recall's 95 % interval (Wilson). None: "
-            "undefined."
+            "Precision: right predictions. Recall: true cases found. F1: their harmonic mean. "
+            "Support: true cases. Low, high: recall's 95 % interval (Wilson). None: undefined."
         )
     )
     if note := describe_rare(each):
@@ -77,7 +76,7 @@ def describe_rare(each: dict[str, SpanCounts]) -> str:
     if not count:
         return ""
     return _(
-        "Labels with fewer than {few} test cases: {n} of {all}; their figures say little.",
+        "Labels with fewer than {few} test cases: {n} of {all}.",
         n=count,
         all=len(each),
         few=FEW_CASES,
@@ -104,9 +103,9 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
     bins = bins_of(told)
     draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=lambda: {"model": model})
     about = _(
-        "Bars: accuracy of {what}, binned by confidence (the probability of the answer). Mark beyond the "
-        "bar: overconfident. Pale: fewer than {few}. Error: mean distance of mark and bar "
-        "([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its basic bootstrap interval.",
+        "Bars: accuracy of {what}, by confidence (mark); pale: fewer than {few}. Error: mean "
+        "distance of mark and bar ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its "
+        "basic bootstrap interval.",
         what=WHAT[found.kind],
         few=FEW,
     )
@@ -179,14 +178,13 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), about=lambda: {"model": model})
     about = _(
-        "Rows: true label; columns: predicted label; cells: {unit}; colour: share of the row. Click a cell "
-        "to list its rows below.",
+        "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",
         unit=unit,
     )
     if found.kind == "tag":
         about = _("{about} {outside}: no entity.", about=about, outside=OUTSIDE)
     if len(names) > figures.NAMED:
-        about = _("{about} Columns are numbered as the rows.", about=about)
+        about = _("{about} Columns follow the rows.", about=about)
     st.caption(about)
     rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
     save_table(["true \\ said", *found.labels], rows, "confusion", found, model)
@@ -200,7 +198,7 @@ def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
         return _("All {n:,} {unit} are right.", n=counts.sum(), unit=unit)
     true, said = divmod(int(wrong.argmax()), len(wrong))
     return _(
-        "{wrong:,} of {n:,} {unit} are wrong. Most often {true} is predicted as {said}: {often:,} of {times:,}.",
+        "{wrong:,} of {n:,} {unit} are wrong, most often {true} as {said}: {often:,} of {times:,}.",
         wrong=wrong.sum(),
         n=counts.sum(),
         unit=unit,

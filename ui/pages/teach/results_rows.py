@@ -23,8 +23,8 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
 ANY = -1
-HITS = gettext_lazy("Filter by right and wrong rows")
-ORDER = gettext_lazy("Errors come first, the most confident at the top.")
+HITS = gettext_lazy("By right and wrong rows")
+ORDER = gettext_lazy("Errors come first, the most confident on top.")
 MARKS = gettext_lazy("Straight line: right; dashes: missed; waves: wrong.")
 FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"), "missed": gettext_lazy("{n} missed")}
 
@@ -45,7 +45,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         )
         token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
         explore_link(ViewState(model=model, text=row.text))
-    marks = [translate(MARKS), _("Shaded: words of the chosen cell.")] if found.kind == "tag" else []
+    marks = [translate(MARKS), _("Shaded: words of the cell.")] if found.kind == "tag" else []
     st.caption(join_sentences(translate(ORDER), *marks))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
     save_table(names, lines, "rows", found, model)
@@ -53,7 +53,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
 
 def select_rows(rows: Sequence[ToldRow]) -> str:
     """Return a sentence on the number of rows that match the filters and the number of errors among them."""
-    return _("{n:,} test rows, {wrong:,} with an error.", n=len(rows), wrong=sum(not row.hit for row in rows))
+    return _("{n:,} test rows, {wrong:,} with errors.", n=len(rows), wrong=sum(not row.hit for row in rows))
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:

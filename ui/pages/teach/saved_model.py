@@ -28,7 +28,7 @@ from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # The maximum number of concurrent downloads.
-NO_MODEL = gettext_lazy("This training has no saved model.")
+NO_MODEL = gettext_lazy("This training saved no model.")
 BUSY = gettext_lazy("Too many models are being saved. Try again in a minute.")
 # The encoding "identity" keeps Streamlit from compressing the zip file again.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
@@ -99,7 +99,7 @@ def _pages(look: JobStatus) -> None:
             _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
-            help=_("On a sentence of the test rows"),
+            help=_("On a test sentence"),
         )
         if look.job.model != CHARACTERS:
             before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text, pair=there.pair)
@@ -134,9 +134,9 @@ def _file(look: JobStatus) -> None:
     """Draw the download button, the size, and the code for loading the model elsewhere."""
     size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
     with st.container(horizontal=True, vertical_alignment="center"):
-        about = _("Weights, labels, tokenizer, model card with scores, test rows")
+        about = _("Weights, labels, tokenizer, scores, test rows")
         st.link_button(_("Save model (zip)"), address(look), help=about, icon=":material/download:")
-        said = _("{size:,.1f} MB, in the layout of transformers.", size=size / 1e6)
+        said = _("{size:,.1f} MB, for transformers.", size=size / 1e6)
         if look.state != "done" and look.phase == "teach":
             said = _("{said} The training is unfinished.", said=said)
         show_notice(said, role="status")
@@ -158,8 +158,7 @@ def _describe_disk_use(look: JobStatus) -> None:
     taken, budget = queue().size(look.job.id), queue().budget
     show_notice(
         _(
-            "It takes {taken:,.1f} MB; all trained models may take {budget:,.1f} GB. New trainings remove "
-            "the oldest, after a warning.",
+            "It takes {taken:,.1f} MB of {budget:,.1f} GB; new trainings remove the oldest, after a warning.",
             taken=taken / 1e6,
             budget=budget / 1e9,
         ),
@@ -174,7 +173,7 @@ def _removal(look: JobStatus) -> None:
     if st.session_state.get(SURE) != look.job.id:
         st.button(_("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,))
         return
-    show_notice(_("“{title}” will be removed for everybody, with its rows and results.", title=look.job.title))
+    show_notice(_("“{title}” will be removed for everybody, with its results.", title=look.job.title))
     with st.container(horizontal=True):
         st.button(_("Remove permanently"), type="primary", on_click=_remove, args=(look,))
         st.button(_("Keep it"), on_click=_ask, args=("",))

@@ -29,12 +29,11 @@ EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
 ACCESS = gettext_lazy(
-    "Anyone with the link may see this training, its rows included, and save the model. Only the browser that began "
+    "Anyone with the link may see this training and save the model. Only the browser that began "
     "it can stop or remove it."
 )
 COLLAPSED = gettext_lazy(
-    "Two evaluations predicted “{only}” for every dev row: nothing is learned so far. Lower the learning rate, or add "
-    "minutes or rows."
+    "Two evaluations predicted “{only}” for every dev row. Lower the learning rate, or add minutes or rows."
 )
 
 
@@ -161,9 +160,7 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     'Best so far: accuracy 0.900 on the dev rows, at step 13. Baseline: 0.950.'
     """
     step, score = max(scored, key=lambda point: point[1])
-    said = _(
-        "Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}.", measure=measure, score=score, step=step
-    )
+    said = _("Best so far: dev {measure} {score:.3f} at step {step:,}.", measure=measure, score=score, step=step)
     if baseline is None:
         return said
     return join_sentences(said, _("Baseline: {baseline:.3f}.", baseline=baseline))
@@ -181,7 +178,7 @@ def _draw_title(look: JobStatus) -> None:
     about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
     with st.container(horizontal=True, vertical_alignment="center"):
         show_notice(about, role="status")
-        help = _("This training goes on and keeps its link.")
+        help = _("This training continues at its link.")
         st.button(_("New training"), on_click=set_params, args=(TeachOptions,), kwargs={"job": ""}, help=help)
 
 
@@ -218,11 +215,9 @@ def _state(look: JobStatus) -> None:
         elif look.state != "done":
             show_notice(in_words(look), role="alert" if look.state == "failed" else "status")
         if look.job.id in stopping:
-            show_notice(_("Stopping after this step; the best step is kept."), role="status")
+            show_notice(_("Stopping; the best step is kept."), role="status")
         elif look.state in ("waiting", "running") and mine:
-            st.button(
-                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("The best step is kept; it can go on later.")
-            )
+            st.button(_("Stop"), on_click=_stop, args=(look.job.id,), help=_("Stopped; the best step is kept."))
         elif look.state in ("stopped", "failed") and mine:
             st.button(_("Go on"), type="primary", on_click=_go_on, args=(look.job.id,))
     if problem := st.session_state.pop(PROBLEM, ""):
@@ -244,11 +239,11 @@ def in_words(look: JobStatus) -> str:
         return _("The training is finished.")
     found, said = progress_of(look), translate(look.said) or _("Stopped.")
     if look.phase != "teach":
-        return _("{said} The model is trained; press “Go on” for the comparison.", said=said)
+        return _("{said} Press “Go on” for the comparison.", said=said)
     if not look.has_model:
         return _("{said} Nothing is saved yet.", said=said)
     return _(
-        "{said} Step {step:,} of {last:,}; the best step is kept and shown below.",
+        "{said} Step {step:,} of {last:,}; the best step is below.",
         said=said,
         step=found.step,
         last=found.last,

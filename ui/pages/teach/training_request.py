@@ -29,10 +29,8 @@ from ui.state.params import set_params
 LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of tokens of a text or window.
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
 STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
-ABOUT_START = gettext_lazy(
-    "Pretrained models need few examples; random weights learn characters and task in any language."
-)
-LIMIT = gettext_lazy("Minutes or epochs, whichever limit is reached first")
+ABOUT_START = gettext_lazy("Pretrained models need few examples; random weights suit any language.")
+LIMIT = gettext_lazy("Minutes or epochs, whichever ends first")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
@@ -46,7 +44,7 @@ NUMBERS = {
     ),
     "seed": (
         gettext_lazy("Seed"),
-        gettext_lazy("Splits, initial head weights and row order"),
+        gettext_lazy("Splits, initial weights and row order"),
     ),
 }
 WRITES = gettext_lazy("Encoder-decoders cannot be fine-tuned here. Pick a model such as BERT.")
@@ -111,7 +109,7 @@ def _pick_start(start: str, revision: str) -> None:
                          on_change=keep, required=True, help=translate(ABOUT_START))  # fmt: skip
     if start == CHARACTERS:
         show_notice(
-            _("Four layers of four heads, initialised at random; tokens are characters that occur at least twice."),
+            _("Four layers of four heads, initialised at random; tokens: characters that occur at least twice."),
             role="status",
         )
         return
@@ -178,7 +176,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help=_("Queued on this machine; it can be stopped and continued."),
+        help=_("Queued here; it can be stopped and continued."),
     )
     show_notice(
         WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"
@@ -200,12 +198,10 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
 def describe_training(wanted: TrainingRequest) -> str:
     """Return a sentence on the duration and the results of the training."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
-    said = _("Training: at most {minutes:g} min, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
+    said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":
         return said
-    return join_sentences(
-        said, _("The comparison of the heads follows after two controls with shuffled labels, each for as long.")
-    )
+    return join_sentences(said, _("Then two controls with shuffled labels train as long, and the heads are compared."))
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:
@@ -239,7 +235,7 @@ def _say_pushed_out(wanted: TrainingRequest) -> None:
     named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
     show_notice(
         _(
-            "To make room, {named} will be removed.",
+            "{named} will be removed to make room.",
             named=format_comma_list(named),
         ),
         role="status",

@@ -48,7 +48,7 @@ class TokensOptions:
     beside: str = option(
         "",
         label=gettext_lazy("Compare tokenizers"),
-        help=gettext_lazy("Models whose files are on this machine"),
+        help=gettext_lazy("Models on this machine"),
     )
     way: int = option(0, of_text=drop_place)  # Index of the tokenizer in which the word was selected.
     side: int = option(0, of_text=drop_place)  # Index of the text.
@@ -57,9 +57,9 @@ class TokensOptions:
 
 KEY = "tokens_ladder"
 MARKS = gettext_lazy(
-    "Point at a token, or use Tab and the arrow keys, to highlight its characters. Click it to see how its "
-    "word is split. Touching: tokens of one word; dashed: not in the vocabulary; underlined: not split; "
-    "pale: added by the template."
+    "Point at a token to highlight its characters; click it to see how its word is split. "
+    "Touching: one word; dashed: not in the vocabulary; underlined: not split; pale: from the "
+    "template."
 )
 RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 
@@ -94,14 +94,14 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
     if options.beside and options.beside not in found and options.beside != choice.model:
         show_notice(
             _(
-                "The link compares with {beside}, which is not on this machine. Choose it under Model to fetch it.",
+                "{beside}, compared in the link, is not on this machine. Choose it under Model to fetch it.",
                 beside=options.beside,
             ),
             role="status",
         )
     if not found:
         show_notice(
-            _("Only one tokenizer is on this machine. Choose another model above to download one for comparison."),
+            _("Only one tokenizer is on this machine. Choose another model above to download one."),
             role="status",
         )
         return None
@@ -153,9 +153,7 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
         if one.why:
             show_notice(one.why, role="status")
         if len(texts) > 1 and not any(token.side for token in one.tokens):
-            show_notice(
-                _("{model} reads one text, not a pair; the second one is left out.", model=one.model), role="status"
-            )
+            show_notice(_("{model} reads one text; the second is left out.", model=one.model), role="status")
     word = chosen_word(steps, options)
     ways = [tokenizer_steps_of(one) for one in steps]
     tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=on_pick)
@@ -193,14 +191,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A vocabulary is a fixed list of words and parts of words, which together write almost any "
+                "- A vocabulary is a fixed list of words and parts of words, which write almost any "
                 "text: WordPiece ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
                 "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
-                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n- It is learned from counts, not "
-                "from grammar: frequent words stay whole, and rare words are split wherever the vocabulary "
-                "has parts.\n- Special tokens mark where a text begins and ends, segments which text a token "
-                "belongs to, the attention mask what is padding "
-                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)). It is learned from counts, not "
+                "grammar: rare words are split.\n"
+                "- Special tokens mark begin and end, segments the text of a token, the attention mask "
+                "padding ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
             )
         )
 
@@ -235,7 +232,7 @@ def draw_view() -> None:
             _("Try rare words"),
             on_click=set_view_state,
             kwargs=rare,
-            help=_("Words of several pieces, accents, rare signs"),
+            help=_("Words of several tokens, accents, rare signs"),
         )
     try:
         steps_of(chosen, row)

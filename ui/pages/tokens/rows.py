@@ -57,12 +57,11 @@ TOKENS = 400  # The figure shows at most so many tokens if the words are unknown
 NORMALISED = 1000  # The figure shows at most so many characters of the normalised text.
 CUTS = {
     "WordPiece": gettext_lazy(
-        "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
-        "inside a word."
+        "The longest beginning in the vocabulary, then the longest of the rest; ## marks a continuation."
     ),
-    "BPE": gettext_lazy("Characters or bytes, joined pair by pair in the order in which the pairs were learnt."),
-    "Unigram": gettext_lazy("The likeliest way to write it with pieces of the vocabulary."),
-    "WordLevel": gettext_lazy("A word is in the vocabulary or unknown."),
+    "BPE": gettext_lazy("Characters or bytes, joined in the order in which pairs were learnt."),
+    "Unigram": gettext_lazy("The likeliest way to write it with the vocabulary."),
+    "WordLevel": gettext_lazy("Words are in the vocabulary or unknown."),
 }
 OWN_CUTS = gettext_lazy("Own rules")
 Place = tuple[int, int]  # (text, word), both indices
@@ -94,7 +93,7 @@ def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
         TokenizerStep(_("3. Cut into pieces"), translate(CUTS.get(steps.algorithm, OWN_CUTS)), rungs=tuple(pieces))
     )
     note = _(
-        "Template: {template}. Below each token its number, its segment and its mask (1: to be read).",
+        "Template: {template}. Below each token: number, segment, mask (1: read).",
         template=steps.template,
     )
     tokens = [_tokenizer_part(steps, at, words, under=True) for at in drawn]
@@ -128,7 +127,7 @@ def left_out(steps: Sequence[Steps]) -> str | None:
     if any(len(side.words) > WORDS for one in steps for side in one.sides) or any(
         not one.sides and len(one.tokens) > TOKENS for one in steps
     ):
-        return _("The picture shows the beginning of the text; the tables below have every token.")
+        return _("Only the beginning is drawn; the tables have every token.")
     return None
 
 
@@ -139,8 +138,8 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     unknown = [token for token in content if token.unknown]
     special = len(steps.tokens) - len(content)
     said = _(
-        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each; special tokens: "
-        "{special}.",
+        "{model} reads {characters:,} characters as {pieces:,} tokens, {each:.1f} characters each; "
+        "special tokens: {special}.",
         model=steps.model,
         characters=characters,
         pieces=len(content),
@@ -152,7 +151,7 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
     shown = ", ".join(f"“{truncate(place, 20)}”" for place in list(places)[:6])
     return _(
-        "{said} Not in its vocabulary, so {unknown}: {pieces}.",
+        "{said} Not in its vocabulary, hence {unknown}: {pieces}.",
         said=said,
         unknown=steps.unknown,
         pieces=shown or len(unknown),

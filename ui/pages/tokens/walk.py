@@ -74,8 +74,7 @@ def summary(word: str, walk: WordSteps) -> str:
     if walk.algorithm == "WordPiece":
         looked = sum(len(step.tried) + 1 for step in walk.steps if isinstance(step, Match))
         return _(
-            "“{word}” becomes {pieces}, after {looked} look-ups in the vocabulary, each for the longest beginning that"
-            " is left.",
+            "“{word}” becomes {pieces}, after {looked} look-ups for the longest beginning left.",
             **becomes,
             looked=looked,
         )
@@ -83,7 +82,7 @@ def summary(word: str, walk: WordSteps) -> str:
         return _("“{word}” becomes {pieces}; merges: {merges}.", **becomes, merges=len(walk.steps))
     total = next((step.total for step in reversed(walk.steps) if isinstance(step, BestPrefix)), 0.0)
     return _(
-        "“{word}” becomes {pieces}, the likeliest way to write it: log probability {total:.2f}.",
+        "“{word}” becomes {pieces}, the likeliest way: log probability {total:.2f}.",
         **becomes,
         total=total,
     )

@@ -85,10 +85,7 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
     with right:
         _side(after, logs, new, "chosen", "after")
     st.caption(
-        _(
-            "Struck out: only before; outlined: only after. Numbers: token probabilities."
-            " A masked edge stays at its step."
-        )
+        _("Struck out: only before; outlined: only after; numbers: probabilities. A masked edge stays at its step.")
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)

@@ -38,10 +38,7 @@ def beam_tree(translation: Translation) -> None:
         unit=_("score"),
     )
     st.caption(
-        _(
-            "Each step extends every beam and keeps the best; bold: the best in the end. Numbers: summed"
-            " log-probabilities."
-        )
+        _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
     _table(search)
@@ -94,8 +91,8 @@ def _table(search: BeamSearch) -> None:
     draw_table(columns, key="translate_beams_table")
     st.caption(
         _(
-            "Score: summed log-probabilities divided by a power of the length"
-            " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
+            "Score: summed log-probabilities over a power of the length "
+            "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
         )
     )
     download_button(

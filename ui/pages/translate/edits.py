@@ -161,8 +161,8 @@ def draw_edit_list(edits: EditSet, trace: Trace) -> None:
             ],
             describe=lambda edit: f"{translate(PARTS[edit.part or trace.part])}: {describe_edit(edit)}",
             form=_(
-                "ax2-5, ae0-1, ad0-1: ablate a cross, encoder or decoder head. ux2-5: uniform weights."
-                " cx2-5-3-4: hide source token 4 from step 3."
+                "ax2-5, ae0-1, ad0-1: ablate a cross, encoder or decoder head. ux2-5: uniform weights. "
+                "cx2-5-3-4: hide source token 4 from step 3."
             ),
         )
 
@@ -232,8 +232,8 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     draw_chart(figure, MAP, on_click=on_click)
     st.caption(
         _(
-            "−0.7: the translation is half as likely. Ring: another token comes first somewhere; cross: ablated."
-            " Click to ablate or restore."
+            "−0.7: half as likely. Ring: another token comes first somewhere; cross: ablated. Click "
+            "to ablate or restore."
         )
     )
     rows = [
@@ -257,7 +257,7 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     times = f"1/{times}" if found.changes[most] < 0 else times
     first = _("{head} matters most: without it, the translation's probability is × {factor}.", head=head, factor=times)
     second = _(
-        "{number} of {removals} ablations put another token first somewhere.",
+        "{number} of {removals} ablations change the first token somewhere.",
         number=int(found.others.sum()),
         removals=len(found.changes),
     )
@@ -279,13 +279,13 @@ def chance(translation: Translation, edits: EditSet) -> None:
         return
     parts = {edit.part or trace.part for edit in edits}
     if len(parts) != 1:
-        show_notice(_("There are no other sets of this size to compare with."), "status")
+        show_notice(_("No other sets have this size."), "status")
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
     sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
     if len(sets) < 2:
-        show_notice(_("There are no other sets of this size to compare with."), "status")
+        show_notice(_("No other sets have this size."), "status")
         return
     mine = effects(translation, [edits], _("Asking the model"))
     found = effects(translation, sets, _("Asking the model"))
@@ -294,8 +294,8 @@ def chance(translation: Translation, edits: EditSet) -> None:
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
     show_notice(
         _(
-            "Of {number} random sets, {share:.0f} % change the probability less (median: factor {factor}); {turned}"
-            " put another token first somewhere.",
+            "Of {number} random sets, {share:.0f} % change the probability less (median: factor "
+            "{factor}); {turned} change the first token somewhere.",
             number=len(sizes),
             share=100 * float((sizes < abs(change)).mean()),
             factor=factor(float(np.median(sizes))),
@@ -307,8 +307,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
     draw_chart(figure, "translate_random")
     st.caption(
         _(
-            "Bars: random sets of the same size (seed {seed}), with edges between the same positions."
-            " Line: the chosen set.",
+            "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: the chosen set.",
             seed=SEED,
         )
     )

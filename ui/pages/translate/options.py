@@ -54,9 +54,7 @@ class TranslateOptions(AnsweringOptions):
     way: str = option(
         "",
         label=gettext_lazy("Decoding"),
-        help=gettext_lazy(
-            "Greedy writes the likeliest token; “Your own” reads the typed translation (teacher forcing)."
-        ),
+        help=gettext_lazy("Greedy: the likeliest token. “Your own”: the typed translation (teacher forcing)."),
         choices=WAYS,
     )
     # Beam width.
@@ -72,7 +70,7 @@ class TranslateOptions(AnsweringOptions):
     late: bool = option(
         False,
         label=gettext_lazy("One step later"),
-        help=gettext_lazy("Rows at the word's own position, which predicts the next word."),
+        help=gettext_lazy("Rows at the word's position, which predicts the next."),
     )
     # The stack of the displayed or ablated heads.
     side: str = option(
@@ -92,7 +90,7 @@ class TranslateOptions(AnsweringOptions):
     clicking: str = option(
         "head",
         label=gettext_lazy("Click action"),
-        help=gettext_lazy("Ablate: click a head on the map. Mask: click a translated, then a source word."),
+        help=gettext_lazy("Ablate: click a head. Mask: click a translated, then a source word."),
         choices=CLICKS,
     )
     scope: str = option(

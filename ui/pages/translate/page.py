@@ -60,8 +60,7 @@ def describe_unread(name: str, source: TokenRow) -> str:
     if not spelt:
         return ""
     return _(
-        "{spelt} of {words} words are not in the vocabulary of {name} and are read byte by byte. Their translation is"
-        " probably made up.",
+        "{spelt} of {words} words are not in the vocabulary of {name}; their translation is probably made up.",
         spelt=len(spelt),
         words=len(runs),
         name=name,
@@ -76,9 +75,10 @@ def draw_published(who: PageModel) -> None:
     with st.expander(_("Published scores")):
         show_notice(
             _(
-                "{model} on {sentences:,} held-out sentences: BLEU {bleu:.1f}, chrF {chrf:.1f} (greedy);"
-                " {beams_bleu:.1f}, {beams_chrf:.1f} (beam search); {copied_bleu:.1f}, {copied_chrf:.1f} (English"
-                " copied). BLEU {short_bleu:.1f} for at most 7 words, {long_bleu:.1f} for 12 or more.",
+                "{model} on {sentences:,} held-out sentences: BLEU {bleu:.1f}, chrF {chrf:.1f} "
+                "(greedy); {beams_bleu:.1f}, {beams_chrf:.1f} (beam search); {copied_bleu:.1f}, "
+                "{copied_chrf:.1f} (English copied). BLEU {short_bleu:.1f} up to 7 words, "
+                "{long_bleu:.1f} from 12.",
                 model=who.title,
                 sentences=found.greedy.sentences,
                 bleu=found.greedy.bleu,
@@ -94,10 +94,10 @@ def draw_published(who: PageModel) -> None:
         )
         st.caption(
             _(
-                "Trained on [tatoeba.org](https://tatoeba.org) pairs from"
-                " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
-                " FR](https://creativecommons.org/licenses/by/2.0/fr/). Scores as in sacrebleu"
-                " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
+                "Trained on [tatoeba.org](https://tatoeba.org) pairs from "
+                "[manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0 "
+                "FR](https://creativecommons.org/licenses/by/2.0/fr/). Scored like sacrebleu "
+                "([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
             )
         )
 
@@ -171,10 +171,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The encoder reads the source. The decoder writes one token at a time and attends to the source by"
-                " **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- A row of the matrix shows the step that writes its word. Some heads align better one step later"
-                " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)); “Head scores” measures both.\n"
+                "- The encoder reads the source. The decoder writes token by token and attends to the "
+                "source by **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- A row is the step that writes its word. Some heads align better one step later "
+                "([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)).\n"
                 "- A word with a high weight may still be unnecessary: test it under “Ablation”."
             )
         )
@@ -187,7 +187,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
     if "cross" not in translation.trace.parts:
         show_notice(
             _(
-                "{name} has no cross-attention, so nothing to align. Pick a model that translates.",
+                "{name} has no cross-attention. Pick a model that translates.",
                 name=translation.who.title,
             ),
             role="status",

@@ -39,8 +39,8 @@ COMPARED = {
     "not clearly more": gettext_lazy("not clearly more than"),
 }
 FORM = gettext_lazy(
-    "A line per pair: source, target and links, separated by tabs. 0-1 is a sure link of words (counted from 0), 0?1 a"
-    " possible link. Or JSON as assets/alignments/en-fr.json."
+    "A line per pair: source, target, links, separated by tabs. 0-1: a sure link (from 0); 0?1: a "
+    "possible one. Or JSON as assets/alignments/en-fr.json."
 )
 
 
@@ -84,7 +84,7 @@ def _sentences() -> Alignments | None:
     if uploaded is None:
         show_notice(
             _(
-                "{pairs:,} English–French pairs, aligned by hand for this app.",
+                "{pairs:,} English–French pairs, aligned by hand.",
                 pairs=len(load_alignments().pairs),
             ),
             role="status",
@@ -134,8 +134,8 @@ def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
         draw_chart(figure, key, place=column, on_click=partial(_keep, keep), about=model_provenance)
     st.caption(
         _(
-            "Share of {words:,} target words whose strongest source word is a gold link, without special tokens. Frame:"
-            " the head above, chosen on half of the sentences. Click a head to choose it.",
+            "Share of {words:,} target words whose strongest source word is a gold link, without "
+            "special tokens. Frame: the head above, chosen on half of the sentences.",
             words=int(counts.words.flat[0]),
         )
     )
@@ -155,12 +155,12 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
     """
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
-        return _("One pair cannot rank the heads. Add more pairs.")
+        return _("One pair cannot rank the heads. Add pairs.")
     return _(
-        "Head {head} aligns {share:.1f} % ({low:.1f} to {high:.1f}) of {words:,} words in held-out sentences (alignment"
-        " error rate {error:.2f}). By a two-sided paired test over sentences, that is {compared} the diagonal:"
-        " {diagonal:.1f} % (error rate {diagonal_error:.2f}). Chance: {chance:.1f} %. One step later: {later_share:.1f}"
-        " % (head {later_head}).",
+        "Head {head} aligns {share:.1f} % ({low:.1f} to {high:.1f}) of {words:,} held-out words "
+        "(alignment error rate {error:.2f}): by a two-sided paired test over sentences, {compared} "
+        "the diagonal, {diagonal:.1f} % (error rate {diagonal_error:.2f}). Chance: {chance:.1f} %. "
+        "One step later: {later_share:.1f} % (head {later_head}).",
         head=head_label(first.layer, first.head),
         share=first.share,
         low=first.low,
@@ -220,9 +220,9 @@ def _table(state: AlignmentState) -> None:
         )
         st.caption(
             _(
-                "All sentences; 95 % interval (Wilson). Alignment error rate: 1 - (|A∩S| + |A∩P|) / (|A| + |S|) for"
-                " the head's links A, the sure links S and all links P ([Och and Ney,"
-                " 2003](https://doi.org/10.1162/089120103321337421)). 0 is perfect."
+                "All sentences; 95 % interval (Wilson). Alignment error rate: 1 - (|A∩S| + |A∩P|) / "
+                "(|A| + |S|), links A of the head, sure S, all P ([Och and Ney, "
+                "2003](https://doi.org/10.1162/089120103321337421)); 0 is perfect."
             )
         )
 

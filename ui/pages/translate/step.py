@@ -84,7 +84,7 @@ def target_strip(choice: ViewState, translation: Translation, at: int, logs: Flo
         if place is not None and place < len(cells):
             set_params(TranslateOptions, step=cells[place].pieces[0])
 
-    title = _("Translation, with token probabilities. Click to choose a step")
+    title = _("Translation, with probabilities. Click to choose a step")
     token_strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.is_finished and translation.way != "own":
         show_notice(_("The translation is unfinished."), "status")
@@ -179,7 +179,7 @@ def _read(translation: Translation, at: int) -> None:
             )
         )
     token_strip.mount(chips, READ, title=_("Decoder"))
-    st.caption(_("Outlined: the newest token, which predicts the next. Hatched: hidden by the causal mask."))
+    st.caption(_("Outlined: the newest token, which predicts the next. Hatched: causal mask."))
 
 
 def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> None:
@@ -214,7 +214,7 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
     draw_chart(figure, "translate_candidates")
     st.caption(
         _(
-            "Softmax over {vocabulary:,} tokens; highlighted: the written token. “␣” begins a word.",
+            "Softmax over {vocabulary:,} tokens; highlighted: the written one. “␣” begins a word.",
             vocabulary=step.vocabulary,
         )
     )

@@ -134,7 +134,7 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
             )
         bound_widget(TranslateOptions, "show", st.segmented_control, required=True)
     if way != "own" and choice.target.strip():
-        show_notice(_("The translation typed above is unused. Choose “Your own” to read it."), "status")
+        show_notice(_("Your translation above is unused. Choose “Your own” to read it."), "status")
     return way
 
 
@@ -212,7 +212,7 @@ def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
         steps.append(get_backend().predict(replace(question, beams=last.beams, finished=last.finished)))
     place.empty()
     if not (steps[-1].finished or steps[-1].beams):
-        raise UserError(gettext_lazy("Beam search found no translation. Choose greedy decoding."))
+        raise UserError(gettext_lazy("Beam search found no translation. Choose greedy."))
     return BeamSearch(tuple(steps))
 
 
@@ -264,7 +264,7 @@ def describe_forcing(translation: Translation) -> str:
     )
     first = int((found.likeliest[0] == translation.tokens).sum())
     return _(
-        "Teacher forcing: each step reads your tokens. {first} of your {tokens} tokens are the model's first choice.",
+        "Teacher forcing: each step reads your tokens. {first} of {tokens} are the model's first choice.",
         first=first,
         tokens=len(translation.tokens),
     )

@@ -147,7 +147,7 @@ class VectorRun:
             if not isinstance(refusal, Cancelled) or refusal.timed_out:
                 self.error = refusal
         except OSError:
-            self.error = UserError(gettext_lazy("Cannot write the vectors: the disk is full or not writable."))
+            self.error = UserError(gettext_lazy("Cannot write the vectors: the disk is full or read-only."))
         finally:
             with self._changing:
                 done = self.done == len(self.asked.texts)
@@ -184,8 +184,7 @@ class VectorRun:
         if needed > free // 2:
             raise UserError(
                 gettext_lazy(
-                    "The vectors need {needed:,.0f} MB, at most half of the free {free:,.0f} MB may be used. "
-                    "Use fewer sentences.",
+                    "The vectors need {needed:,.0f} MB; half of {free:,.0f} MB may be used. Use fewer sentences.",
                     needed=needed / 1e6,
                     free=free / 1e6,
                 )
@@ -220,7 +219,7 @@ PREFIX = f"{BASE}/headlight/vectors"
 LONGEST = 120  # largest number of characters in a file name
 BLOCK = 2048  # number of sentences in memory
 NEVER = {"Cache-Control": "no-store"}
-GONE = gettext_lazy("These vectors are no longer in memory. Compute them again on their page.")
+GONE = gettext_lazy("These vectors left the memory. Compute them again on their page.")
 
 
 def npy(run: VectorRun) -> Response:

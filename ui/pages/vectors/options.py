@@ -33,7 +33,7 @@ class VectorsOptions:
     show: str = option(
         "words",
         label=gettext_lazy("View"),
-        help=gettext_lazy("Vectors of this text, of one word, or of many sentences"),
+        help=gettext_lazy("Vectors of this text, a word, or many sentences"),
         choices=SHOWS,
     )
     mix: str = option("last", choices=MIXES)
@@ -41,15 +41,13 @@ class VectorsOptions:
     pooling: str = option(
         "mean",
         label=gettext_lazy("Pooling"),
-        help=gettext_lazy("Turns token vectors into one sentence vector (sentence-BERT, arXiv:1908.10084)"),
+        help=gettext_lazy("How token vectors become a sentence vector (sentence-BERT, arXiv:1908.10084)"),
         choices=POOLED,
     )
     flat: str = option(
         "pca",
         label=gettext_lazy("Projection"),
-        help=gettext_lazy(
-            "PCA keeps the directions of largest variance. UMAP keeps neighbours together, not distances."
-        ),
+        help=gettext_lazy("PCA keeps the directions of largest variance, UMAP neighbours but not distances."),
         choices={"pca": "PCA", "umap": "UMAP"},
     )
     axes: int = option(
@@ -82,7 +80,7 @@ class VectorsOptions:
     like: str = option(
         "Investors lost money.",
         label=gettext_lazy("Nearest to"),
-        help=gettext_lazy("A sentence to compare with all others"),
+        help=gettext_lazy("Compared with all others"),
     )
 
 
@@ -93,7 +91,7 @@ MIXED = {
     "concat4": gettext_lazy("Last four layers, concatenated"),
     "mean": gettext_lazy("Mean of all layers"),
 }
-MIX_HELP = gettext_lazy("Which layers serve best depends on the task: compare table 7 of arXiv:1810.04805.")
+MIX_HELP = gettext_lazy("The best layers depend on the task: see table 7 of arXiv:1810.04805.")
 
 
 def level_names(levels: int) -> list[str]:

@@ -24,13 +24,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Every layer rewrites each token's **vector**: early layers mostly encode the word, later "
-                "ones its meaning in this text ([BERT](https://arxiv.org/abs/1810.04805); [Ethayarajh "
-                "2019](https://arxiv.org/abs/1909.00512)).\n- **Cosine similarity** is 1 for the same "
-                "direction, 0 for orthogonal vectors and −1 for opposite ones. Any two vectors of a layer "
-                "are somewhat similar: compare cosines within a layer only.\n- **PCA** keeps variance, "
-                "**UMAP** ([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) neighbours. The axes have "
-                "no meaning of their own."
+                "- Every layer rewrites each token's **vector**: early layers mostly encode the word, "
+                "later ones its meaning here ([BERT](https://arxiv.org/abs/1810.04805); [Ethayarajh "
+                "2019](https://arxiv.org/abs/1909.00512)).\n"
+                "- **Cosine similarity**: 1 same direction, 0 orthogonal, −1 opposite. Any two vectors "
+                "of a layer are somewhat similar: compare within a layer only.\n"
+                "- **PCA** keeps variance, **UMAP** "
+                "([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) neighbours. The axes have no "
+                "meaning."
             )
         )
 
@@ -39,7 +40,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the chosen view."""
     if choice.opened:
         show_notice(
-            _("A saved trace contains attention only. Close it to run the model on its text."),
+            _("A saved trace has attention only. Close it to run its text."),
             role="status",
         )
         return

@@ -42,7 +42,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     if len(names) < 3:
         show_notice(
             _(
-                "{method} needs at least {fewest} {what}; here are {n}.",
+                "{method} needs {fewest} {what}; here are {n}.",
                 method="PCA",
                 fewest=3,
                 what=what,
@@ -74,7 +74,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
             return
         show_notice(
             _(
-                "UMAP of {n:,} {what} with {neighbours} neighbours by cosine; distances between groups mean little.",
+                "UMAP of {n:,} {what}, {neighbours} neighbours by cosine; distances between groups mean little.",
                 n=len(labels),
                 what=what,
                 neighbours=NEIGHBOURS,
@@ -99,7 +99,7 @@ def _controls(options: VectorsOptions) -> int:
 def _describe_variance(shares: FloatArray, channels: int) -> str:
     """Return a sentence with the shares of variance inside and outside the axes of the PCA."""
     return _(
-        "These {axes} of {channels:,} axes explain {held:.0%} of the variance; {lost:.0%} is not shown.",
+        "These {axes} of {channels:,} axes explain {held:.0%} of the variance, not {lost:.0%}.",
         axes=len(shares),
         held=shares.sum(),
         lost=1 - shares.sum(),
@@ -112,7 +112,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if len(vectors) < FEWEST:
         show_notice(
             _(
-                "{method} needs at least {fewest} {what}; here are {n}.",
+                "{method} needs {fewest} {what}; here are {n}.",
                 method="UMAP",
                 fewest=FEWEST,
                 what=what,
@@ -131,7 +131,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if arrangement.state == "stopped":
         show_notice(arrangement.late or _("Stopped."), role="status")
     else:
-        show_notice(_("UMAP failed on these vectors. Use PCA."))
+        show_notice(_("UMAP failed here. Use PCA."))
     st.button(
         _("Try again"),
         on_click=get_umap_pool().restart,  # type: ignore[arg-type]  # Streamlit ignores the return value
@@ -146,7 +146,7 @@ def _watch(arrangement: UmapJob) -> None:
         st.rerun()
     show_notice(
         _(
-            "UMAP: {seconds:.0f} s. The first run compiles and takes longer.",
+            "UMAP: {seconds:.0f} s. The first run also compiles.",
             seconds=arrangement.seconds,
         ),
         role="status",

@@ -71,7 +71,7 @@ def _fit(choice: ViewState, options: VectorsOptions) -> str:
     if choice.model == EMBEDDED:
         if trained:
             return ""
-        return _("all-MiniLM-L6-v2 was trained with the mean of the last layer, not this.")
+        return _("all-MiniLM-L6-v2 was trained with the mean of the last layer.")
     return _("Unless the model was trained to compare sentences, neighbours may share only length or style.")
 
 
@@ -169,7 +169,7 @@ def _notes(run: VectorRun) -> list[str]:
     """Return sentences on truncated and refused sentences."""
     notes, said = run.notes, []
     if notes.cut:
-        said.append(_("{cut:,} sentences exceed the model's length; only their beginning counts.", cut=notes.cut))
+        said.append(_("{cut:,} sentences were cut to the model's length.", cut=notes.cut))
     if notes.refused:
         said.append(
             _(
@@ -193,7 +193,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
     names = [truncate(texts[place], 60) for place in (one[at], other[at])]
     mean = pairs.mean()
     return _(
-        "Most similar: “{one}” and “{other}” ({cosine:.2f}); the mean over all pairs is {mean:.2f}.",
+        "Most similar: “{one}” and “{other}” ({cosine:.2f}); mean over all pairs: {mean:.2f}.",
         one=names[0],
         other=names[1],
         cosine=pairs[at],

@@ -44,8 +44,8 @@ from viz.paper.notebook import Computation
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(
-    "Each line: cosine of the word's vectors in two sentences. Dotted: mean over all pairs of different "
-    "words at that level, the baseline. Embeddings do not depend on the context."
+    "Lines: cosine of the word's vectors in two sentences. Dotted: baseline, the mean over pairs "
+    "of different words at that level. Embeddings ignore context."
 )
 
 
@@ -65,15 +65,15 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
-    st.caption(_("Sentences that share a word; the text above is not used."))
+    st.caption(_("They share a word; the text above is unused."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
-                help=_("Leave empty to compare the others only"))  # fmt: skip
+                help=_("Empty: compare only the others"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
     if not shared:
-        show_notice(_("No two sentences share a word. Write one word in both."), role="status")
+        show_notice(_("No two sentences share a word. Write one in both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
     bound_widget(VectorsOptions, "term", st.selectbox, options=shared, shown=term)
@@ -103,7 +103,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
     """
     cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
     first = _(
-        "{level}, the cosine of “{term}” is {cosines}; different words average {baseline:.2f}.",
+        "{level}, cosine of “{term}”: {cosines}; different words average {baseline:.2f}.",
         level=levels[-1],
         term=term,
         cosines=format_comma_list(cosines),
@@ -117,7 +117,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
     least = list(pairs)[int(stacked[:, at].argmin())]
     lowest = stacked[:, at].min()
     return _(
-        "{first} The pairs differ most at this level: {where}, lowest {lowest:.2f} in {sentences}.",
+        "{first} Pairs differ most here: {where}, lowest {lowest:.2f} in {sentences}.",
         first=first,
         where=levels[at][0].lower() + levels[at][1:],
         sentences=least,

@@ -40,7 +40,7 @@ def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int |
     if not mine:
         raise UserError(
             gettext_lazy(
-                "“{token}” (token {row}) has no aligned word in the donor text. Choose another token or text.",
+                "“{token}” (token {row}) has no aligned word in the donor text. Choose another.",
                 token=tokens[row or 0],
                 row=row or 0,
             ),
@@ -96,7 +96,7 @@ def preset(asked: PassInspector) -> None:
                 "becomes": "0",
                 "lender": "",
             },
-            help=_("Changes that stage, runs the rest of the model and compares the outputs"),
+            help=_("Changes the stage, runs the rest and compares outputs"),
         )
 
 
@@ -137,7 +137,7 @@ def _requested_change(
         where = {"stage": stage.number, "row": row, "column": column, "pairs": pairs}
         return {**where, "lender": lender, "to": 0.0 if lender else read_number(options.becomes)}
     if not lender and read_number(options.becomes):
-        raise UserError(gettext_lazy("A head can be set to 0 or patched from a text. Write 0 or a donor text."))
+        raise UserError(gettext_lazy("A head can be set to 0 or patched. Write 0 or a donor text."))
     layer, part = stage.layer or 0, ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
     head = found.column // found.shape[-1]
     edit = PatchHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)
@@ -152,7 +152,7 @@ def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: in
     (edit,) = asked_for.get("edits", (None,))
     if edit is None and asked_for["row"] is None and asked_for["lender"]:
         return _(
-            "{changed:,} values patched, at the {taken} of {tokens} tokens that have an aligned token.",
+            "{changed:,} values patched, at {taken} of {tokens} tokens with an aligned token.",
             changed=followed.changed,
             taken=len(asked_for["pairs"]),
             tokens=rows,

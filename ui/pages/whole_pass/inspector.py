@@ -79,22 +79,22 @@ class WholePassOptions:
     change: str = option(
         "",
         label=gettext_lazy("Intervention"),
-        help=gettext_lazy("What to change here; the model computes the rest"),
+        help=gettext_lazy("The model computes the rest"),
         choices=CHANGES,
     )
     # The new value as typed.
-    becomes: str = option("0", label=gettext_lazy("New value"), help=gettext_lazy("A number such as 0, -1.5 or 1e2"))
+    becomes: str = option("0", label=gettext_lazy("New value"), help=gettext_lazy("Such as 0, -1.5 or 1e2"))
     # The donor text; its values are used instead of ``becomes``.
     lender: str = option(
         "",
         label=gettext_lazy("Donor text"),
-        help=gettext_lazy("Activation patching: each word takes the value of its aligned word here"),
+        help=gettext_lazy("Activation patching: words take values of aligned words"),
     )
     # The code of a stage includes all code before it.
     whole: bool = option(
         False,
         label=gettext_lazy("Complete program"),
-        help=gettext_lazy("PyTorch from the ids to this stage; it prints the stage's numbers"),
+        help=gettext_lazy("PyTorch code up to this stage; it prints its numbers"),
     )
 
 

@@ -88,7 +88,7 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
     last = asked.result.stages[-1]
     show_notice(
         _(
-            "The output is {shape} numbers, not probabilities: no task head reads them.",
+            "{shape} numbers, not probabilities: there is no task head.",
             shape=" × ".join(map(str, last.shape)),
         ),
         role="status",
@@ -268,7 +268,7 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
         placeholder=_("Nothing picked"),
         format_func=option,
         on_change=lambda: _open_origin(asked, origins),
-        help=_("Shows that number as a sum; the browser's Back returns here"),
+        help=_("Shows it as a sum; the browser's Back returns here"),
     )
 
 

@@ -47,8 +47,8 @@ def differences(asked: PassInspector) -> str:
     passed = asked.result
     worst = passed.largest
     said = _(
-        "numpy recomputed {stages} stages from {ids} ids and the weights in the file. "
-        "The largest difference from the model is {away:.1e} of {size:.3g} ({place}, {stage}).",
+        "numpy recomputed {stages} stages from {ids} ids and the weights. Largest difference from "
+        "the model: {away:.1e} of {size:.3g} ({place}, {stage}).",
         stages=len(passed.stages),
         ids=len(passed.ids),
         away=worst.away,
@@ -106,7 +106,7 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
             _("Step by step"),
             icon=":material/stairs:",
             query=to_query(there),
-            help=_("How this layer's attention weights are computed"),
+            help=_("How attention weights are computed here"),
         )
     _lines(asked, stage, options)
 
@@ -129,7 +129,7 @@ def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Non
         _("Save as PyTorch"),
         asked.result.program,
         "whole_pass.py",
-        _("Code from the ids to the output; it reproduces the numbers shown"),
+        _("Code from ids to output; it reproduces these numbers"),
         kind="text/x-python",
     )
 
@@ -139,9 +139,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **stage** is one function of the forward pass, in the order of computation. Functions "
-                "that only move numbers are left out.\n- Every number is a sum of terms, made of earlier "
-                "numbers and of weights in the file. Click a number to see its terms."
+                "- A **stage** is one function of the forward pass, in order of computation; functions "
+                "that only move numbers are left out.\n"
+                "- Every number is a sum of terms from earlier numbers and weights. Click it to see "
+                "them."
             )
         )
 

@@ -88,8 +88,8 @@ def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: s
         f"{KEY}_{zoom}",
         title=name,
         note=_(
-            "Each strip has one cell per token: its colour is the size of the token's vector (RMS, relative "
-            "to the part's largest). Click a part to zoom in."
+            "Strips: a cell per token, coloured by the vector's size (RMS, relative to the part's "
+            "largest). Click a part to zoom in."
         ),
         chosen=asked.result.stages.index(chosen),
         on_pick=partial(_zoom_in, asked, zoom),

@@ -66,8 +66,7 @@ def accuracy(recorded: RecordedRuns, task: str) -> str:
     )
     chance = recorded.runs_of(task, MODELS[0])[0].chance
     return _(
-        "Answered rightly at distances up to {trained}, which were trained on: {within}; beyond them: {beyond}. "
-        "Guessing gets {chance:.2f}.",
+        "Answers right at distances up to {trained} (trained): {within}; beyond: {beyond}. Guessing: {chance:.2f}.",
         trained=TRAINED,
         within=within,
         beyond=beyond,
@@ -82,8 +81,8 @@ def describe_reach(recorded: RecordedRuns, task: str) -> str:
     share = float(shares(runs)[:, far].mean())
     chance = runs[0].chance
     return _(
-        "A convolution of this depth sees {reach} tokens; from distance {reach} on it answers {share:.2f}, "
-        "{more:.2f} more than guessing.",
+        "A convolution of this depth sees {reach} tokens; from there on it answers {share:.2f}, "
+        "{more:.2f} above guessing.",
         reach=REACH,
         share=share,
         more=share - chance,
@@ -109,10 +108,10 @@ def describe_winners(recorded: RecordedRuns) -> str:
             sure = best and min(one if best == "lstm" else other) > max(other if best == "lstm" else one)
             found[best].append(_describe_contrast(where, *numbers, sure=bool(sure)))
     said = [
-        _("The {name} does better at {places}.", name=name_of(model), places=format_and_list(places))
+        _("The {name} is better at {places}.", name=name_of(model), places=format_and_list(places))
         for model, places in found.items() if model and places
     ]  # fmt: skip
-    return join_sentences(*said) if said else _("On none of them does either do better than the other.")
+    return join_sentences(*said) if said else _("Neither is better at any task.")
 
 
 def _describe_contrast(where: str, better: float, other: float, sure: bool) -> str:
@@ -133,14 +132,14 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
         share = float(mean[-1]) / most
         said.append(
             _(
-                "{name}: the largest at distance {place}, at the text's first token {share:.2g} of that",
+                "{name}: largest at distance {place}; at the first token {share:.2g} of that",
                 name=name_of(model),
                 place=place,
                 share=share,
             )
         )
     return _(
-        "{moment}, how much the last answer depends on each token: {networks}.",
+        "{moment}, effect of each token on the last answer: {networks}.",
         moment=translate(MOMENTS[when]),
         networks=format_semicolon_list(said),
     )
@@ -160,7 +159,7 @@ def describe_growth(recorded: RecordedRuns) -> str:
         said.append(f"{name_of(model)} × {last / first:.0f}")
     least, most = lengths
     return _(
-        "{most} tokens, {factor} times as many as {least}, take so much longer: {networks}.",
+        "{most} tokens, {factor} times {least}, take so much longer: {networks}.",
         most=most,
         factor=most // least,
         least=least,
@@ -175,7 +174,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
     whole = others.pop("")
     said = []
     begins = [
-        _("At {distances}: the whole Transformer answers {share:.2f}", distances=translate(where), share=share)
+        _("At {distances}, the whole Transformer answers {share:.2f}", distances=translate(where), share=share)
         for where, share in zip((WITHIN, BEYOND), whole, strict=True)
     ]
     for at, begin in enumerate(begins):
@@ -193,7 +192,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
         if worse or better:
             said.append(_("{clauses}.", clauses=format_semicolon_list(clauses)))
         else:
-            said.append(_("{clause}, and no part that is switched off changes that.", clause=begin))
+            said.append(_("{clause}; no part that is switched off changes that.", clause=begin))
     return join_sentences(*said)
 
 
@@ -220,14 +219,14 @@ class WhyAttentionOptions:
     task: str = option(
         "recall",
         label=gettext_lazy("Task"),
-        help=gettext_lazy("What the three networks are trained on"),
+        help=gettext_lazy("The task of the three networks"),
         choices=TITLES,
     )
     # Draw the gradient before or after training.
     when: str = option(
         "after",
         label=gettext_lazy("Gradient"),
-        help=gettext_lazy("With random numbers, or with those that were learned"),
+        help=gettext_lazy("With random or learned weights"),
         choices=MOMENTS,
     )
     network: str = option("transformer", label=gettext_lazy("Network"), choices=NAMES)  # the network to train here
@@ -235,13 +234,13 @@ class WhyAttentionOptions:
     off: str = option(
         "",
         label=gettext_lazy("Switched off"),
-        help=gettext_lazy("A part of the Transformer that it learns without"),
+        help=gettext_lazy("A part that the Transformer lacks"),
         choices=WITHOUT,
     )
     # The recorded runs have other seeds.
     seed: int = option(
         3,
         label=gettext_lazy("Seed"),
-        help=gettext_lazy("Of the first numbers and of the texts; the same seed gives the same network"),
+        help=gettext_lazy("Of weights and texts; the same seed gives the same network"),
     )
     steps: int = option(STEPS, label=gettext_lazy("Steps"))

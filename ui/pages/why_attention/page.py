@@ -61,15 +61,15 @@ def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetti
         "d": (
             _("Width d"),
             {*WIDTHS, width},
-            _("Numbers of one token's vector; the chosen model has {width:,}", width=width),
+            _("Dimensions of a token's vector; the model has {width:,}", width=width),
         ),
-        "k": (_("Kernel k"), {*KERNELS}, _("Tokens that one convolution sees at once")),
+        "k": (_("Kernel k"), {*KERNELS}, _("Tokens that a convolution sees at once")),
         "r": (
             _("Neighbourhood r"),
             {*NEIGHBOURHOODS},
-            _("Tokens that restricted self-attention sees around each token"),
+            _("Tokens that restricted self-attention sees around each"),
         ),
-        "n": (_("Tokens n"), {*LENGTHS, tokens}, _("Length of the text; yours has {tokens:,} tokens", tokens=tokens)),
+        "n": (_("Tokens n"), {*LENGTHS, tokens}, _("Your text has {tokens:,} tokens", tokens=tokens)),
     }
     for column, (name, (label, known, text)) in zip(columns, labels.items(), strict=True):
         key = f"why_{name}"
@@ -100,15 +100,15 @@ def summary(numbers: CostSetting) -> str:
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
     costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}
     said = _(
-        "At n = {n:,} and d = {d:,}, self-attention costs {times} times as much as a recurrent layer (n² · d = "
+        "At n = {n:,} and d = {d:,}, self-attention costs {times} times a recurrent layer (n² · d = "
         "{attention:,.0f}, n · d² = {recurrent:,.0f}). It costs less if n is below d.",
         times=_times(attention / recurrent),
         **costs,
     )
     path = float(TABLE[2].path_at(n, setting)[0])
     way = _(
-        "Steps between the ends of the text: 1 for self-attention, {n:,} for a recurrent layer, {path:.2f} for dilated "
-        "convolutions of width {k}.",
+        "Steps between the text's ends: self-attention 1, recurrent {n:,}, dilated convolutions of "
+        "width {k} {path:.2f}.",
         n=numbers.n,
         path=path,
         k=setting.k,
@@ -144,10 +144,9 @@ def figures(numbers: CostSetting) -> None:
         draw_chart(figure, f"why_{name}_figure", place=column)
     st.caption(
         _(
-            "Both axes are logarithmic: a straight line of slope 1 grows with n, of slope 2 with n². Each curve is "
-            "the term inside O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, with nothing in "
-            "front of it: the figures compare growth, not seconds. Where curves lie on each other, thicker ones lie "
-            "below."
+            "Both axes are logarithmic: slope 1 grows with n, slope 2 with n². Curves are the terms "
+            "in O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, without "
+            "factors: they compare growth, not seconds."
         )
     )
 
@@ -158,9 +157,8 @@ def table(numbers: CostSetting) -> None:
     draw_table(rows, key="why_table")
     st.caption(
         _(
-            "Formulas as in table 1 of the paper, values at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,}. The "
-            "convolutional path is for dilated convolutions; contiguous kernels need n / k layers. Paths are counted "
-            "as at least one step, and restricted attention sees no more tokens than there are.",
+            "Formulas of table 1, at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,}. Path of dilated "
+            "convolutions; contiguous kernels need n / k layers.",
             n=numbers.n,
             d=numbers.setting.d,
             k=numbers.setting.k,
@@ -189,15 +187,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A recurrent layer reads one token after another, and a convolution k neighbours together. "
+                "- A recurrent layer reads token after token, a convolution k neighbours together. "
                 "Self-attention compares all pairs, so any two tokens are one step apart "
                 "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
-                "- Short paths help to learn long-range dependencies. Few sequential operations let a machine work on "
-                "all tokens in parallel.\n"
-                "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
-                "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them.\n"
-                "- The trained networks are small, and so are their tasks: they show what each way of reading makes "
-                "easy, not what large models do."
+                "- Short paths help to learn long-range dependencies; few sequential operations allow "
+                "parallel work.\n"
+                "- The price is n². A real Transformer layer also has matrices, which grow with n · d².\n"
+                "- The trained networks and tasks are small: they show what each layer makes easy, not "
+                "what large models do."
             )
         )
 

@@ -36,20 +36,18 @@ from viz.figures.training import Curve, ablated_parts, seeds
 
 ASKED = {
     "copying": gettext_lazy(
-        "Eight different letters out of sixteen, a gap, a mark, and the letters once more, each to be told "
-        "before it is read. The distance is from a letter to where it is asked for."
+        "Eight of sixteen letters, a gap, a mark, and the letters once more, each predicted before "
+        "it is read. Distance: from a letter to its repetition."
     ),
     "recall": gettext_lazy(
-        "Five keys with a value each, a pair one token, and blanks between: `b3 · a7 d1 · b?` is to be answered "
-        "with 3. The distance is from the pair to its question."
+        "Five pairs of a key and a value, one token each, and blanks: `b3 · a7 d1 · b?` is answered "
+        "with 3. Distance: from pair to question."
     ),
     "order": gettext_lazy(
-        "Two marked letters among others; at the end it is asked which of them came first. They lie at most six "
-        "tokens apart; the distance is from the later one to the question."
+        "Two marked letters, at most six tokens apart: which came first? Distance: from the later one to the question."
     ),
     "parity": gettext_lazy(
-        "Zeros and ones; at each place it is asked whether the ones up to here are odd in number. The distance "
-        "is the length of the text, whose last answer counts."
+        "Zeros and ones: is the number of ones so far odd? Distance: the length of the text, whose last answer counts."
     ),
 }
 UNIT = gettext_lazy("accuracy")
@@ -67,9 +65,9 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     st.subheader(_("Trained side by side"))
     st.caption(
         _(
-            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}) and a Transformer of two "
-            "layers with four heads ({transformer}). Trained on the same texts for {steps:,} steps of 64 texts, with "
-            "the seeds {seeds}; docs/TRAINING.md has the command.",
+            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a "
+            "Transformer of two layers with four heads ({transformer}). Trained on the same texts, "
+            "{steps:,} steps of 64, seeds {seeds} (docs/TRAINING.md).",
             **_sizes(found),
             steps=STEPS,
             seeds=format_comma_list(list(map(str, SEEDS))),
@@ -112,9 +110,9 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     draw_chart(figure, "why_gradient", place=right, about=dict)
     st.caption(
         _(
-            "Thin lines are seeds, thick ones their means. Answers: 256 texts that no training had, at each distance. "
-            "Norm of the gradient of the answer's score (minus the mean score) with respect to each token's vector. "
-            "Mean over 64 texts at distance {looked_back}; zeros are not drawn.",
+            "Thin lines: seeds; thick: their means. Answers: 256 unseen texts per distance. Norm: "
+            "gradient of the answer's score (minus the mean) by each token's vector, mean over 64 "
+            "texts at distance {looked_back}, without zeros.",
             looked_back=LOOKED_BACK,
         )
     )
@@ -145,9 +143,9 @@ def _parts(found: RecordedRuns, task: str) -> None:
         )
     st.caption(
         _(
-            "Each part of the Transformer was switched off alone, and the rest trained from the beginning. Open marks "
-            "are seeds, filled ones their means. The deep one was recorded on one task, in {deep_steps} steps: what a "
-            "stack of two layers does without, a deeper one may need.",
+            "Parts were switched off one at a time, the rest trained from the beginning. Open marks: "
+            "seeds; filled: means. The deep one has one task and {deep_steps} steps: it may need what "
+            "two layers do without.",
             deep_steps=DEEP_STEPS,
         )
     )
@@ -159,8 +157,8 @@ def _time(found: RecordedRuns) -> None:
     show_notice(said.describe_growth(found), "status")
     st.caption(
         _(
-            "Sixteen texts read forward and backward, the shortest of five times on one processor thread, when the "
-            "runs were recorded. Train one below, and this machine is measured."
+            "Sixteen texts forward and backward, the shortest of five times on one thread, as "
+            "recorded. Train one below to measure this machine."
         )
     )
 
@@ -203,5 +201,5 @@ def _table(found: RecordedRuns) -> None:
         "distance",
         "answered rightly",
     )
-    about = _("Every recorded run: the share of right answers at each distance")
+    about = _("Recorded runs: right answers at each distance")
     download_button(_("Save runs"), csv_table(names, lines), "headlight-rivals.csv", about)

@@ -70,7 +70,7 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         WhyAttentionOptions,
         "network",
         columns[0].selectbox,
-        help=_("It learns the task above: {task}", task=said.title_of(ask.task).lower()),
+        help=_("Its task: {task}", task=said.title_of(ask.task).lower()),
     )
     bound_widget(
         WhyAttentionOptions,
@@ -90,7 +90,7 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         max_value=MOST_STEPS,
         step=50,
         shown=ask.steps,
-        help=_("Of 64 texts each; the recorded runs took {steps:,}", steps=STEPS),
+        help=_("Of 64 texts; recorded runs: {steps:,}", steps=STEPS),
     )
     return ask
 
@@ -101,7 +101,7 @@ def _buttons(ask: BaselineRequest) -> None:
     if state == "running" and ask in _started_runs():
         st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of it is kept"))
     elif state not in ("running", "done"):
-        about = _("A minute or less, where nothing else runs")
+        about = _("A minute or less on an idle machine")
         st.button(_("Train"), type="primary", on_click=_train, args=(ask,), help=about)
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)
@@ -177,9 +177,9 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     if run.off:
         name = _("{network} with {part}", network=name, part=translate(WITHOUT[run.off]))
     found = _(
-        "{name}, {numbers:,} numbers, seed {seed}, {steps:,} steps in "
-        "{seconds:.1f} s of this processor: it answers {within:.2f} at distances as trained and "
-        "{beyond:.2f} beyond them; the recorded seeds answer {recorded_within:.2f} and {recorded_beyond:.2f}.",
+        "{name}, {numbers:,} parameters, seed {seed}, {steps:,} steps in {seconds:.1f} s: "
+        "{within:.2f} right at trained distances, {beyond:.2f} beyond; recorded seeds "
+        "{recorded_within:.2f} and {recorded_beyond:.2f}.",
         name=name,
         numbers=run.numbers,
         seed=run.seed,
@@ -194,7 +194,7 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     if same is None:
         return found
     apart = float(np.abs(said.shares((run,)) - said.shares((same,))).max())
-    seed = _("One of them has this very seed; at no distance do the two differ by more than {apart:.2f}.", apart=apart)
+    seed = _("One of them has this seed; they differ by at most {apart:.2f} at any distance.", apart=apart)
     return join_sentences(found, seed)
 
 

@@ -106,31 +106,31 @@ async function copyLink(button) {
 function build(root) {
   const fields = {
     text: field("text", _("Text"), _("Type a sentence, then press Enter")),
-    pair: field("pair", _("Second text (optional)"), _("A sentence that follows or answers the first")),
-    target: field("target", _("Translation (optional)"), _("Empty: what the model itself says")),
+    pair: field("pair", _("Second text (optional)"), _("It follows or answers the first")),
+    target: field("target", _("Translation (optional)"), _("Empty: the model's own")),
   };
   const read = make("button", {
     type: "button",
     className: "main",
     textContent: _("Run"),
-    title: _("Run the model on this text (Enter)"),
+    title: _("Run this text (Enter)"),
   });
   const more = make("button", {
     type: "button",
     textContent: _("+ second text"),
-    title: _("Compare two sentences: attention within and between them"),
+    title: _("Attention within and between two sentences"),
   });
   const share = make("button", {
     type: "button",
     textContent: _("Copy link"),
-    title: _("Copy a link that restores exactly this view"),
+    title: _("A link that restores this view"),
   });
   const examples = make("select", { title: _("Sentences that show something") });
   examples.setAttribute("aria-label", _("Try another sentence"));
   const keys = make("p", {
     id: "keys",
     className: "hidden",
-    textContent: _("Enter reads the text; Shift and Enter begin a new line."),
+    textContent: _("Enter runs the text; Shift+Enter breaks the line."),
   });
   const actions = make("div", { className: "actions" }, more, examples, share);
   const head = make("div", { className: "head" }, fields.text.label, actions);

@@ -190,7 +190,7 @@ def number(asked: QueryFields, name: str, end: int) -> int:
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
         raise BadRequest(
             gettext_lazy(
-                "“{name}” is {raw!r}; it should be a whole number from 0 to {last}.",
+                "“{name}” is {raw!r}; expected a whole number from 0 to {last}.",
                 name=name,
                 raw=raw[:20],
                 last=end - 1,
@@ -204,7 +204,7 @@ def _span(asked: QueryFields, name: str, length: int) -> tuple[int, int]:
     if start >= stop:
         raise BadRequest(
             gettext_lazy(
-                "“{name}0” is {start} and “{name}1” is {stop}; the first should be less.",
+                "“{name}0” is {start}, not less than “{name}1”, {stop}.",
                 name=name,
                 start=start,
                 stop=stop,

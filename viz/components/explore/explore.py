@@ -47,7 +47,7 @@ def address(code: str) -> str:
 @cache
 def _component(code: str) -> Callable[..., Any]:
     with use_language(code):
-        missing = json.dumps(_("The page's script could not be fetched. Reload the page."), ensure_ascii=False)
+        missing = json.dumps(_("The page's script is missing. Reload the page."), ensure_ascii=False)
     loader = (HERE / "loader.js").read_text(encoding="utf-8")
     loader = loader.replace("SCRIPT_ADDRESS", address(code))
     return st.components.v2.component(

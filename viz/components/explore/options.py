@@ -68,7 +68,7 @@ DECLARED = options_of(MicroscopeOptions)
 
 OF_PATCHES = replace(
     DECLARED["by"],
-    help=gettext_lazy("Excess: the weight above the mean that other patches give this token. Weight: the model's own."),
+    help=gettext_lazy("Excess: weight above the mean from other patches. Weight: the model's own."),
     choices={**DECLARED["by"].choices, "excess": gettext_lazy("excess")},
 )
 

@@ -30,7 +30,7 @@ const pause = (milliseconds, signal) => /** @type {Promise<void>} */ (new Promis
 function arrayOf(answer, name, dimensions, kind) {
   const array = answer.arrays[name];
   if (array?.shape.length !== dimensions) {
-    throw new Error(_("The server's answer has no array “{name}” of {dimensions} dimensions.", { name, dimensions }));
+    throw new Error(_("The server's answer lacks the array “{name}” ({dimensions} dimensions).", { name, dimensions }));
   }
   if (!(array.data instanceof kind)) {
     throw new Error(_("The array “{name}” is coded as {dtype}.", { name, dtype: array.dtype }));

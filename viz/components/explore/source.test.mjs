@@ -30,7 +30,7 @@ describe("where numbers come from", () => {
       "/headlight/trace/abc/tile?part=encoder&words=0&layer=0&head=1&q0=0&q1=1&k0=0&k1=2&size=512",
     );
     assert.deepEqual([...found.data], [1, 0]);
-    await assert.rejects(source.grid(48), /no array “grid”/);
+    await assert.rejects(source.grid(48), /lacks the array “grid”/);
     assert.equal(asked[1], "/headlight/trace/abc/grid?part=encoder&words=0&size=48");
   });
 

@@ -24,7 +24,7 @@ describe("the sentence about a link", () => {
   test("gives the words, the share and the rank among all heads", () => {
     assert.equal(
       say({}),
-      `In head 1-2, “was” gives 60% of its attention to “animal”, the most of all ${HEADS_ALL} heads.`,
+      `In head 1-2, “was” gives 60% of its attention to “animal”, the highest of all ${HEADS_ALL} heads.`,
     );
     assert.match(say({ layer: 0, head: 1 }), /gives 30% of its attention to “animal”, rank 2 of 6 heads\.$/);
   });
@@ -36,23 +36,23 @@ describe("the sentence about a link", () => {
     };
     assert.match(say({ rows: [rows] }), /“animal”, rank 1 of 6 heads\.$/);
     assert.doesNotMatch(say({ complete: false }), /heads/);
-    assert.match(say({ attending: [1] }), /the most of all 3 heads/);
+    assert.match(say({ attending: [1] }), /the highest of all 3 heads/);
   });
 
   test("is honest about special tokens and about another strongest word", () => {
     assert.match(
       say({ layer: 0, head: 0 }),
-      /10% of its attention to “tired”, rank 1 of 6 heads; most goes to \[CLS\] \(90%\)\.$/,
+      /10% of its attention to “tired”, rank 1 of 6 heads; the largest share goes to \[CLS\] \(90%\)\.$/,
     );
-    assert.match(say({ picked: 6 }), /“the” at position 6, .*; most goes to “animal” \(60%\)\.$/);
-    assert.match(say({ pivot: 2, picked: 1 }), /“animal” gives 5% .*; most goes to itself \(60%\)\.$/);
-    assert.match(say({ pivot: 2, picked: 1, same: false }), /most goes to “animal”/);
+    assert.match(say({ picked: 6 }), /“the” at position 6, .*; the largest share goes to “animal” \(60%\)\.$/);
+    assert.match(say({ pivot: 2, picked: 1 }), /“animal” gives 5% .*; the largest share goes to itself \(60%\)\.$/);
+    assert.match(say({ pivot: 2, picked: 1, same: false }), /the largest share goes to “animal”/);
   });
 
   test("sums over the tokens of the word attended to, and averages over those of the other, as Find does", () => {
     assert.match(say({ picked: 5 }), /gives 10% of its attention to “tired”/);
     const twice = { ...ROWS, data: ROWS.data.map((weight) => weight / 2) };
-    assert.match(say({ pivot: 4, rows: [ROWS, twice] }), /“tired” gives 45% of its attention to “animal”, the most/);
+    assert.match(say({ pivot: 4, rows: [ROWS, twice] }), /“tired” gives 45% of its attention to “animal”, the highest/);
     assert.match(say({ facing: "in", picked: 4 }), /“tired” gives 5% of its attention to “was”/);
     assert.match(say({ facing: "in", pivot: 4, picked: 2, rows: [ROWS, twice] }), /“animal” gives 90% .* to “tired”/);
   });
@@ -70,7 +70,7 @@ describe("the sentence about a link", () => {
     const rows = { ...ROWS, data: ROWS.data.map((weight) => -weight) };
     assert.match(
       say({ signed: true, rows: [rows] }),
-      /from “was” to “animal” is −0\.60, furthest from zero of all 6 heads\.$/,
+      /“was” to “animal” is −0\.60, furthest from zero of all 6 heads\.$/,
     );
   });
 
@@ -78,8 +78,8 @@ describe("the sentence about a link", () => {
     const rows = { ...ROWS, data: ROWS.data.map((weight) => weight * 0.27) };
     const rest = 1 - slice(rows, 1, 2).reduce((sum, weight) => sum + weight, 0);
     const note = (change) => doubt({ ...facts, rows: [rows], ...change });
-    assert.match(note({ rest: "sink" }), new RegExp(`^${Math.round(100 * rest)}% goes to the head's sink`));
-    assert.match(note({ rest: "missing" }), /of its attention is missing from the maps\.$/);
+    assert.match(note({ rest: "sink" }), new RegExp(`^${Math.round(100 * rest)}% goes to a sink`));
+    assert.match(note({ rest: "missing" }), /of its attention is missing\.$/);
     assert.equal(note({ rest: "sink", facing: "in" }), "");
     assert.equal(note({ rest: null }), "");
   });

@@ -17,6 +17,7 @@ import {
   createDebt,
   createRuns,
   isDrawing,
+  leaveFieldBeforeStep,
   mainRegion,
   watchConnection,
   watchMessages,
@@ -110,6 +111,7 @@ function createRest(page) {
   wake();
   const here = { wake, run: () => {} };
   closeMenuAfterChoice(page);
+  leaveFieldBeforeStep(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;
 }

@@ -147,8 +147,8 @@ function createSheet(report) {
       pad,
       "aria-label",
       picks
-        ? _("{name}, {rows} by {columns}. Arrow keys move over the cells, Enter picks one.", size)
-        : _("{name}, {rows} by {columns}. Arrow keys move over the cells.", size),
+        ? _("{name}, {rows} by {columns}. Arrow keys move, Enter picks.", size)
+        : _("{name}, {rows} by {columns}. Arrow keys move.", size),
     );
     point(null);
   }

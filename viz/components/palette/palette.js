@@ -5,8 +5,8 @@ import { _, speak } from "../shared/words.js";
 
 /**
  * @typedef {object} PaletteEntry
- * @property {string} id what is sent if the entry is picked; "" for a term, which opens nothing
- * @property {"page"|"setting"|"term"} kind
+ * @property {string} id what is sent if the entry is picked; "" for help and terms, which open nothing
+ * @property {"page"|"setting"|"help"|"term"} kind
  * @property {string} title
  * @property {string} note
  */
@@ -100,9 +100,9 @@ class Palette {
       _("Search"),
       make("kbd", { textContent: /Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K" }),
     );
-    this.button.title = _("Find pages, settings and terms.");
+    this.button.title = _("Find pages, settings, terms.");
     this.input.placeholder = _("Page, setting or term");
-    for (const el of [this.input, this.dialog]) el.setAttribute("aria-label", _("Find pages, settings and terms."));
+    for (const el of [this.input, this.dialog]) el.setAttribute("aria-label", _("Find pages, settings, terms."));
     this.list.setAttribute("aria-label", _("Results"));
     this.nothing.textContent = _("Nothing matches.");
   }
@@ -132,7 +132,7 @@ class Palette {
 
   draw() {
     this.shown = matching(this.entries, this.input.value);
-    const kinds = { page: _("Page"), setting: _("Setting"), term: _("Term") };
+    const kinds = { page: _("Page"), setting: _("Setting"), help: _("Help"), term: _("Term") };
     const rows = this.shown.map((entry, n) => {
       const title = make("span", { className: "title", textContent: entry.title });
       const kind = make("span", { className: "kind", textContent: kinds[entry.kind] });

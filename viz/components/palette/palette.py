@@ -15,11 +15,11 @@ from viz.components.script import script, stylesheet, words_field
 class PaletteEntry:
     """An entry of the palette; ``note`` is shown below the title.
 
-    A term of the glossary has no ``id``, because it opens nothing.
+    Help and terms of the glossary have no ``id``, because they open nothing.
     """
 
     id: str
-    kind: str  # "page", "setting" or "term".
+    kind: str  # "page", "setting", "help" or "term".
     title: str
     note: str = ""
 

@@ -131,7 +131,7 @@ function createPicture(root) {
   let maps = keeper(4, redraw, failed);
 
   function note() {
-    return _("Rows: layers; columns: heads. Each map is scaled to its own largest weight.");
+    return _("Rows: layers; columns: heads. Each map has its own scale.");
   }
   const token = () => hovered ?? kept.token;
   const chosen = () => kept.layer * data.heads + kept.head;
@@ -288,7 +288,7 @@ function createPicture(root) {
     setAttribute(
       stage,
       "aria-label",
-      _("{title}. Arrow keys move, Enter keeps a patch, Escape goes back.", { title: data.title }),
+      _("{title}. Arrow keys move, Enter keeps, Escape returns.", { title: data.title }),
     );
     redraw();
   }

@@ -43,7 +43,7 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   if (facing === "in") {
     const means = parts.map(({ sum, patches }) => (patches ? sum / patches : 0));
     const most = placeOfMost(means);
-    return _("{head}: {token} gets most attention from {region}, on average {mean} per patch.", {
+    return _("{head}: {token} gets most attention from {region}, {mean} per patch.", {
       head,
       token,
       region: _(NINTHS[most]),
@@ -62,13 +62,12 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   };
   if (by === "norms") {
     return _(
-      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), and {rest} from " +
-        "special tokens.",
+      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), {rest} from special tokens.",
       told,
     );
   }
   return _(
-    "{head}: {token} attends {share} to patches, mostly {region} ({most}), and {rest} to special tokens.",
+    "{head}: {token} attends {share} to patches, mostly {region} ({most}), {rest} to special tokens.",
     told,
   );
 }

@@ -210,7 +210,7 @@ function createRegions(root) {
         view.show(data.photo, redraw);
       }
       const label = _(
-        "{title}. Drag a region, or use arrow keys, Shift to widen, Enter to keep.",
+        "{title}. Drag a region, or use arrow keys; Shift widens, Enter keeps.",
         { title: data.title },
       );
       setAttribute(stage, "aria-label", label);

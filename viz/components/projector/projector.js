@@ -61,7 +61,7 @@ export default function projector({ data, parentElement }) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector("#projector") ?? parentElement);
   const button = root.querySelector("button") ?? root.appendChild(document.createElement("button"));
   button.textContent = _("Projector (P)");
-  button.title = _("Show everything 1.6 times as large, without the sidebar. P or Escape leaves this view.");
+  button.title = _("1.6 times as large, without sidebar. P or Escape leaves.");
   button.onclick = () => {
     show(!shown());
     document.getElementById(EXIT)?.focus(); // move the focus, since the sidebar is hidden now

@@ -47,6 +47,20 @@ export function closeMenuAfterChoice(page) {
   });
 }
 
+const STEPS = ["PageUp", "PageDown"]; // with Alt, the shortcuts of Back and Next (ui/input/controls.py)
+
+/**
+ * Leave the text field before a shortcut opens another step, because Streamlit sends a typed text only when its field
+ * is left.
+ * @param {Document} page
+ */
+export function leaveFieldBeforeStep(page) {
+  page.addEventListener("keydown", ({ altKey, key }) => {
+    const field = page.activeElement;
+    if (altKey && STEPS.includes(key) && field instanceof HTMLElement && field.matches("input, textarea")) field.blur();
+  }, { capture: true });
+}
+
 /** Return the page's tables. @param {Document} page */
 export const dataFrames = (
   page,

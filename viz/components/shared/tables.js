@@ -5,7 +5,7 @@ import { csv, safeCell } from "./texts.js";
 
 const NOTES = [
   "an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula",
-  "pandas reads words such as NA and null as missing; keep_default_na=False keeps them as text",
+  "pandas reads NA and null as missing, unless keep_default_na=False",
 ];
 const EARLIEST = 0x21; // 1 January 1980 in the date format of a zip: equal content gives equal bytes
 const CHECKS = Uint32Array.from({ length: 256 }, (_, n) => {

@@ -1,6 +1,6 @@
 // Live texts of a static site: the reader's own sentences, run by the model in the browser while the reader types.
 //
-// The section is above the view. In a lesson, it is below a step whose view shows this model, and hidden otherwise.
+// The section is above the view. In a lesson, it is below the steps whose views show this model, and hidden in others.
 
 import { _ } from "../shared/words.js";
 import { createForm } from "./live_form.js";
@@ -50,7 +50,7 @@ export function createLive(root, offer, host, registered) {
       section: _("Your own text"),
       start: _("Run live ({megabytes} MB)", { megabytes: megabytes(offer.bytes) }),
       hint: _("Type your own text; {model} runs in this browser.", { model: offer.name }),
-      terms: _("{model}: {megabytes} MB, and at most 0.1 MB for each new word.", {
+      terms: _("{model}: {megabytes} MB, and up to 0.1 MB per new word.", {
         model: offer.name,
         megabytes: megabytes(offer.bytes),
       }),

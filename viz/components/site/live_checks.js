@@ -21,7 +21,7 @@ export function placeOfWord(cells, word) {
   const found = cells.flatMap((_cell, at) => plain(cellName(cells, at)) === plain(name) ? [at] : []);
   const at = found[Number(number) - 1];
   if (at === undefined) {
-    throw new Error(_("The text that is read has no “{word}” among its words and pieces.", { word }));
+    throw new Error(_("The text has no “{word}”.", { word }));
   }
   return at;
 }
@@ -83,7 +83,7 @@ const ANSWERS = {
     const { maps, cells } = text;
     const isWord = (/** @type {number} */ at) => cells[at]?.special === false;
     const rows = cells.flatMap((_cell, at) => isWord(at) && isWord(at + offset) ? [at] : []);
-    if (!rows.length) throw new Error(_("The text is too short: no word has another at that distance."));
+    if (!rows.length) throw new Error(_("The text is too short for that distance."));
     const shares = maps.map((map) => meanOf(rows.map((at) => map[at * cells.length + at + offset])));
     const best = indexOfLargest(shares);
     const others = shares.filter((_share, id) => id !== best);

@@ -29,7 +29,7 @@ export function createForm(root, manifest, model, difference, host) {
     type: "button",
     class: "choice",
     onclick: () => toggle(selectedHead()),
-    title: _("Set the output of this head to zero"),
+    title: _("Zero this head's output"),
   });
   const compare = h("button", {
     type: "button",
@@ -130,7 +130,7 @@ export function createForm(root, manifest, model, difference, host) {
   }
   /** @param {Pass} pass @param {Pass} without without ablated heads */
   function status({ maps, milliseconds }, without) {
-    const time = _("{milliseconds} ms. Largest difference from the Python app: {difference}.", {
+    const time = _("{milliseconds} ms. Largest difference from the app: {difference}.", {
       milliseconds: Math.round(milliseconds),
       difference: difference.toFixed(4),
     });

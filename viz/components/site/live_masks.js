@@ -57,11 +57,11 @@ function createMaskForm(root, manifest, model, keep) {
     refuseLong(reading, manifest);
     const { length: pieces } = masksOf(reading);
     if (!pieces) {
-      throw new Error(_("No word is hidden. Write {mask} in place of a word to have it guessed.", { mask: MASK }));
+      throw new Error(_("No word is hidden. Write {mask} in place of a word.", { mask: MASK }));
     }
     if (pieces > MOST_MASKS) {
       throw new Error(
-        _("{pieces} pieces are hidden; at most {most} are guessed at once. Uncover some.", {
+        _("{pieces} tokens are hidden; the limit is {most}. Uncover some.", {
           pieces,
           most: MOST_MASKS,
         }),
@@ -152,7 +152,7 @@ export function createMasks(root, offer, keep, registered) {
     () => ({
       section: _("Masked words"),
       start: _("Masked words ({megabytes} MB)", size),
-      hint: _("Type a text with {mask}; {model} predicts the word.", { mask: MASK, ...size }),
+      hint: _("Type a text with {mask}; {model} predicts it.", { mask: MASK, ...size }),
       terms: `${size.model}: ${size.megabytes} MB.`,
     }),
     async (/** @type {MaskManifest} */ about, progress) => {

@@ -29,7 +29,7 @@ export function createSimilarity(model) {
       const { cosine, table } = similarityOf(a.states, b.states, pooling);
       const { rows, columns, data } = tableOfWords(table, a.reading.cells, b.reading.cells);
       setText(said, `${_("Cosine similarity")}: ${cosine.toFixed(4)}`);
-      setText(note, _("A cell is the part of the cosine from one word of each text; all cells sum to the cosine."));
+      setText(note, _("A cell: the part of the cosine from one word of each text; all cells sum to it."));
       drawn ??= createMatrices(place);
       const sheet = { name: _("Similarity"), rows, columns, note: "", limit: null, markedRows: [], markedColumns: [] };
       drawn.show(

@@ -128,7 +128,7 @@ export function createQuestion(question, found, note) {
 
   function check() {
     const answer = control.value();
-    if (answer === null) return setText(notice, _("Answer first: pick or type something."));
+    if (answer === null) return setText(notice, _("Answer first: pick or type."));
     const right = question.right && accepts(question.right, question.kind, answer);
     found = note({ answer, text: answerText(question, answer), tries: found.tries + 1, right });
     draw();
@@ -159,7 +159,7 @@ export function createQuestion(question, found, note) {
     const lines = [];
     if (found.right === true) lines.push(_("Right."));
     else if (found.right === false && !found.revealed) {
-      lines.push(_("Not yet. Look again, or see the answer."));
+      lines.push(_("Not yet. Try again, or see the answer."));
     } else if (found.tries && found.right === null) lines.push(_("Kept for your worksheet."));
     if (isOver(found) && question.said) lines.push(question.said);
     const after = isOver(found) ? nodesOf(question.reveal) : [];

@@ -161,7 +161,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
   async function show(to, selection) {
     where = to;
-    live?.leave(to.lesson !== undefined);
+    live?.leave(Boolean(to.lesson)); // the list of lessons has the lesson ""
     drawLists();
     try {
       if (to.lesson === undefined) await showText(to, selection);

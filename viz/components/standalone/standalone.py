@@ -35,11 +35,9 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-UNSCRIPTED = gettext_lazy(
-    "Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it."
-)
-ELSEWHERE = gettext_lazy("Open the text in Headlight to see the others.")
-IN_A_FILE = gettext_lazy("A file has room for more: .save(path) writes one.")  # for a page inside a notebook
+UNSCRIPTED = gettext_lazy("This page needs JavaScript. Open it in a browser that runs it.")
+ELSEWHERE = gettext_lazy("Open the text in Headlight for the others.")
+IN_A_FILE = gettext_lazy("A file has more room: .save(path).")  # for a page inside a notebook
 LABELS = {
     "model": gettext_lazy("Model"),
     "revision": gettext_lazy("Revision"),
@@ -48,13 +46,13 @@ LABELS = {
     "text": gettext_lazy("Text"),
     "pair": gettext_lazy("Second text"),
     "target": gettext_lazy("Target text"),
-    "tokens_read": gettext_lazy("Tokens of the text that were read"),
+    "tokens_read": gettext_lazy("Tokens read"),
     "truncated": gettext_lazy("Truncated"),
     "part": gettext_lazy("Attention"),
     "index_base": gettext_lazy("Layers, heads and positions count from"),
     "words_merged": gettext_lazy("Pieces merged to words"),
     "special_tokens_shown": gettext_lazy("Special tokens shown"),
-    "rows_renormalised": gettext_lazy("Rows scaled to sum to one again"),
+    "rows_renormalised": gettext_lazy("Rows scaled to one again"),
     "signed": gettext_lazy("Numbers with signs"),
 }
 
@@ -120,10 +118,7 @@ def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
     The style sheet hides the map once the script has drawn. A text of more than LARGE_STILL tokens (SMALL_STILL
     with ``small``) has only the sentence.
     """
-    said = _(
-        "Scripts do not run here, so one head is shown as a picture. Open the page in a browser with "
-        "JavaScript to see every head."
-    )
+    said = _("Without JavaScript, one head is shown. Open the page in a browser that runs it.")
     drawn = ""
     if max(len(view.queries), len(view.keys)) <= (SMALL_STILL if small else LARGE_STILL):
         asked = selection["focus"] if selection["facing"] == "out" else None
@@ -142,14 +137,13 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
     if room == 0 and cells > BYTES:
         raise TooLong(
             gettext_lazy(
-                "An exported page holds at most {most:,} weights; one head's map has {cells:,}. Shorten the "
-                "text or save the trace.",
+                "A page holds at most {most:,} weights; one map has {cells:,}. Shorten the text or save the trace.",
                 most=BYTES,
                 cells=cells,
             )
         )
     if room == 0:
-        return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
+        return {}, _("Small maps of {heads} heads, as the text is long.", heads=heads)
     chosen = _nearest_heads(view, selection)[:room]
     maps = {f"{layer}.{head}": _encode(view.weights(layer, head), coding) for layer, head in chosen}
     how = (
@@ -160,10 +154,9 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
         else _("to within 0.004")
     )
     if room == heads:
-        return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
+        return maps, _("Maps of all {heads} heads; weights {how}.", heads=heads, how=how)
     return maps, _(
-        "This file holds the maps of {room} of the {heads} heads, those nearest to the chosen one, and small maps of "
-        "the rest; weights {how}.",
+        "Maps of the {room} nearest of {heads} heads, small maps of the rest; weights {how}.",
         room=room,
         heads=heads,
         how=how,

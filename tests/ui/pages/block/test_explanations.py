@@ -56,9 +56,9 @@ def text_of(name: str, part: str) -> str:
 
 
 def test_an_encoder_and_a_decoder_are_told_apart() -> None:
-    assert "compared with all keys" in text_of("BERT", "encoder.0")
+    assert "compared with keys" in text_of("BERT", "encoder.0")
     assert "no later ones" in text_of("GPT-2", "decoder.1")
-    assert "Queries come from the decoder's 5 tokens" in text_of("BART", "decoder.3")
+    assert "Queries: the decoder's 5 tokens" in text_of("BART", "decoder.3")
 
 
 def test_bert_s_activation_is_not_relu() -> None:
@@ -78,7 +78,7 @@ def test_norms_say_where_they_stand() -> None:
 def test_what_is_shared_is_said() -> None:
     assert "Key–value heads: 2" in text_of("Llama", "decoder.1")
     assert "Key–value heads: 1" in text_of("Falcon", "decoder.1")
-    assert "side by side" in text_of("GPT-J", "decoder.3")
+    assert "in parallel" in text_of("GPT-J", "decoder.3")
     assert "2 of 3 layers attend within 4 tokens" in text_of("ModernBERT", "encoder.1")
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attention.counterexamples import LinkWords, measure_links
+from attention.head_search import LEAST
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from probing.pronoun_heads import stored_pronoun_head
+from probing.formats import load_ready_set
+from probing.pronoun_heads import PRONOUNS, stored_pronoun_head
 from tests.support.asking import asked, notes
+from ui.input.candidates import span_of
+from ui.pages.break_head.page import OUTCOMES, RIGHT
 from ui.pages.break_head.question import BreakHeadOptions, find_words
+from ui.state.navigation import view_fields
+from ui.state.selection import LOOKED_AT
 
 MODEL = "headlight-bert"
 SENTENCE = "The dog chased the cat because it was scared."
@@ -23,8 +31,21 @@ def view_of(text: str) -> View:
 
 def words_in(text: str, **options: str) -> list[str]:
     view = view_of(text)
-    found = find_words(view, BreakHeadOptions(**options), None)
-    return [] if found is None else [view.keys[at].text for at in (found.source, found.right, found.other)]
+    found = find_words(view, BreakHeadOptions(**options))
+    return [] if found is None else [view.keys[at].text for at in astuple(found.words)]
+
+
+def is_known(text: str, **options: str) -> bool:
+    """Return whether the question of a text has a known right noun."""
+    found = find_words(view_of(text), BreakHeadOptions(**options))
+    assert found is not None
+    return found.is_known
+
+
+def verdicts(page: AppTest) -> set[str]:
+    """Return the outcomes that the page's notes name."""
+    said = " ".join(notes(page)).split()
+    return {str(outcome) for outcome in OUTCOMES.values() if f"{outcome}:" in said}
 
 
 @pytest.mark.slow
@@ -82,6 +103,69 @@ def test_words_are_chosen_or_guessed() -> None:
     assert words_in("Ann met Bob when he sang.") == ["he", "ann", "bob"]
     assert words_in("One text for all pages.")[0] == "pages", "without a pronoun"
     assert words_in("It rains.") == []
+
+
+@pytest.mark.slow
+def test_every_annotated_sentence_has_its_own_words() -> None:
+    pronouns = load_ready_set(PRONOUNS).items
+    traces = LocalBackend().traces([TraceRequest(model=MODEL, text=item.text) for item in pronouns])
+    for item, trace in zip(pronouns, traces, strict=True):
+        view, (link,) = View(trace, words=True), item.links
+        found = find_words(view, BreakHeadOptions())
+        assert found is not None
+        assert found.is_known
+        assert link.others is not None
+        spans = [item.units[unit] for unit in (link.source, link.target, *link.others)]
+        assert [span_of(view, cell) for cell in astuple(found.words)] == spans, item.text
+
+
+@pytest.mark.slow
+def test_only_a_stated_noun_is_known() -> None:
+    assert not is_known(SENTENCE)
+    assert is_known(SENTENCE, right="cat")
+    assert not is_known(SENTENCE, right="missing")
+    assert not is_known(SENTENCE, other="dog")
+    assert not is_known(SENTENCE, source="scared")
+
+
+@pytest.mark.slow
+def test_a_verdict_follows_the_choice_of_the_noun() -> None:
+    page = asked("break_head", model=MODEL, text=SENTENCE, layer=2, head=4)
+    assert verdicts(page) == set()
+    assert page.session_state[RIGHT] is None
+    assert not any(button.key == "break_head_keep" for button in page.button)
+    view = view_of(SENTENCE)
+    cell = [key.text for key in view.keys].index("cat")
+    (nouns,) = (group for group in page.button_group if group.key == RIGHT)
+    nouns.set_value(cell).run()
+    assert len(verdicts(page)) == 1
+    assert page.query_params["right"] == "cat"
+    assert page.query_params["other"] == "dog"
+
+
+@pytest.mark.slow
+def test_the_table_names_the_preferred_noun_by_its_weights() -> None:
+    page = asked("break_head", model=MODEL, text=SENTENCE, right="dog", other="cat", layer=3, head=1)
+    (table,) = (frame.value for frame in page.dataframe)
+    seen = set()
+    for *_other, dog, cat, preferred in table.itertuples(index=False):
+        if abs(dog - cat) > LEAST:
+            assert preferred == ("dog" if dog > cat else "cat")
+            seen.add(preferred)
+    assert seen
+
+
+@pytest.mark.slow
+def test_the_head_of_the_page_before_stays_selected() -> None:
+    page = asked("explore", model=MODEL, text=SENTENCE)
+    _model, layer, head = page.session_state[LOOKED_AT]
+    best = stored_pronoun_head(view_of(SENTENCE).trace.model)
+    assert best is not None
+    assert (layer, head) != (best.layer, best.head)
+    page.query_params.update(view_fields("break_head"))
+    page.run()
+    assert (page.query_params["layer"], page.query_params["head"]) == (str(layer), str(head))
+    assert not page.exception
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ FIRST = "Head 1: “it” gives “cat” 92% of its attention"
         ({}, FIRST),
         ({"numbers": "garbage"}, EVEN),
         ({"preset": "<img>"}, FIRST),
-        ({"preset": "sentence", "heads": 3}, "3 heads cannot share 4 columns equally; one head is shown."),
+        ({"preset": "sentence", "heads": 3}, "3 heads cannot share 4 columns equally; one is shown."),
         ({"preset": "tutorial", "row": 99, "column": 2}, EVEN),
         ({"preset": "tutorial", "cell": "<b>-1-2"}, EVEN),
         ({"preset": "tutorial", "onward": 0}, "It is not so here: “french” → “"),

@@ -208,7 +208,7 @@ def test_with_four_heads_of_one_column_each_stands_beside_what_is_printed() -> N
     _, *heads = scaled_versions(given, small, four)
     assert [sheet.name for sheet in heads] == [f"True, head {head}" for head in (1, 2, 3, 4)]
     apart = [float(np.abs(sheet.values - given).max()) for sheet in heads]
-    said = f"head {int(np.argmin(apart)) + 1} is closest to the tutorial's weights: up to "
+    said = f"head {int(np.argmin(apart)) + 1} is closest to the tutorial: up to "
     assert describe_nearest(given, four) == f"Of 4 heads with d_k = 1, {said}{min(apart):.2f} apart."
     assert min(apart) > 0.1
 

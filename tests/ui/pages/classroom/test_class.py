@@ -79,7 +79,7 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
     assert f"**Class {code}**" in marks(seat)
     desk.toggle(key="classroom_leads").set_value(True).run()
     go(desk, "lessons")
-    assert any("everybody who follows" in said for said in notes(desk))
+    assert any("followers see" in said for said in notes(desk))
     seat.run()
     assert seat.title[0].value == desk.title[0].value
     assert "you follow your teacher" in marks(seat)
@@ -131,7 +131,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     desk.button(key="classroom_reveal").click().run()
     anna.run()
     shown = " ".join(notes(anna))
-    assert "2 answers. Correct answer: animal. 1 of them says so. Yours: street." in shown
+    assert "Answers: 2. Correct answer: animal. Correct: 1. Yours: street." in shown
     assert "Anna" not in " ".join(notes(ben.run()))
     (opened_one,) = [one for one in anna.expander if "Question 1" in one.label]
     assert opened_one.proto.expanded
@@ -222,9 +222,9 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     for page in ("by_hand", "lessons"):
         go(desk, page)
         said = " ".join(notes(desk))
-        assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost." in said
+        assert "Students: 2. Question 1: 1 of 2 have answered. 1 is lost." in said
         assert "Lost: Ben." in notes(desk)
-        assert ("everybody who follows sees this page" in said) is leads
+        assert ("followers see this page" in said) is leads
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
 
 
@@ -242,7 +242,7 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
 
     resumed = tab(desk.session_state[NOBODY])
     assert code in resumed.query_params["class"]
-    assert any("0 students are here" in said for said in notes(resumed))
+    assert any("Students: 0" in said for said in notes(resumed))
     assert go(resumed, "classroom").metric[0].value == code
     assert "class" not in tab("a stranger's").query_params
     resumed.button(key="classroom_close").click().run()

@@ -90,7 +90,7 @@ def test_identical_pairs_change_nothing() -> None:
         ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
         (f"a,b\n{TIRED},{WIDE}\n", "Without controls"),
         (f"{HEADER}{TIRED},{SO},control\n", "All pairs are"),
-        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation test between texts"),
+        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation between texts"),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were skipped"),

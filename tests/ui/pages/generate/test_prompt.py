@@ -179,7 +179,7 @@ def test_the_rule_is_the_one_that_the_controls_show() -> None:
 
 
 def test_what_comes_next_is_said_with_its_numbers() -> None:
-    rest = "Entropy: 1.50 bits. Sampling leaves 3 of 1,234 tokens and 1.25 bits, and draws “␣y”."
+    rest = "Entropy: 1.50 bits. Sampling keeps 3 of 1,234 tokens, 1.25 bits, and draws “␣y”."
     assert next_summary(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
     assert next_summary(STEP, 7, "xyz") == f"“␣x” comes first (0.50). The example's “xyz” has rank 1 (0.50). {rest}"
     assert " The example's “yes” has rank 2 (0.25). " in next_summary(STEP, 8, "yes")
@@ -188,7 +188,7 @@ def test_what_comes_next_is_said_with_its_numbers() -> None:
 
 def test_what_the_comparison_found() -> None:
     assert law_summary(3e-7, 0.0, 4, 5, 5) == (
-        "Compared: 5 of 5 steps, 4 of them from the key–value cache. Largest difference from a single pass: 3e-07;"
+        "Compared: 5 of 5 steps, 4 from the key–value cache. Largest difference from a single pass: 3e-07;"
         " largest weight on a later token: 0."
     )
     assert "no attention" in law_summary(0, 0, 0, 0, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from ui.pages.lessons import current_lesson
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
 
-KEPT = "Only the teacher of a class"
+KEPT = "Only a class's teacher"
 TEACHERS = {"For the teacher", "Write one", "Go on writing"}
 
 
@@ -104,3 +105,11 @@ def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch
 def test_it_is_said_in_chinese(room: str) -> None:
     page = attended(room, lang="zh", lesson="attention", show="teacher")
     assert english(page) == []
+
+
+@pytest.mark.slow
+def test_no_title_of_a_step_ends_with_two_stops() -> None:
+    page = asked("lessons", lesson="attention", show="teacher")
+    said = [one.value for one in page.markdown]
+    assert any(text.endswith("?**") for text in said)
+    assert not any(re.search(r"[?？!][.。]", text) for text in said)

@@ -17,7 +17,8 @@ def test_a_reload_keeps_answers_until_they_are_forgotten(monkeypatch: pytest.Mon
     page = asked("lessons", **query)  # A new session of the same browser.
     assert page.number_input(key=field).value == 5.0
     assert page.session_state["lesson_answers"]["attention", 1].right
-    press(page, "Forget my answers")
+    page.session_state["worksheet"] = True  # The button is in a part that opens on a click.
+    press(page.run(), "Forget my answers")
     assert asked("lessons", **query).number_input(key=field).value is None
 
 
@@ -29,3 +30,16 @@ def test_answers_to_the_own_lesson_are_not_kept(monkeypatch: pytest.MonkeyPatch)
     page.number_input(key=f"lesson_{OWN}_1_number").set_value(5.0).run()
     assert (OWN, 1) in page.session_state["lesson_answers"]
     assert not asked("lessons", lesson=OWN, step=1).session_state["lesson_answers"]
+
+
+@pytest.mark.slow
+def test_a_draft_that_was_not_kept_is_back_on_its_step() -> None:
+    page = asked("lessons", lesson="attention", step=9)
+    page.text_area(key="lesson_attention_9_text").set_value("Head 3-1.").run()
+    assert not page.session_state["lesson_answers"]["attention", 9].tries
+    page.button(key="lesson_next").click().run()
+    page.radio(key="lesson_attention_10_choice").set_value("value").run()
+    page.button(key="lesson_back").click().run()
+    assert page.text_area(key="lesson_attention_9_text").value == "Head 3-1."
+    page.button(key="lesson_next").click().run()
+    assert page.radio(key="lesson_attention_10_choice").value == "value"

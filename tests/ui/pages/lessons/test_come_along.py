@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from i18n import translate, use_language
 from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
-from lessons.library import CLAIMS, COURSE, ORDER, come_along
+from lessons.library import CLAIMS, COURSE, ORDER, TOUR, come_along, tour
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
 from ui.pages.break_head.question import BreakHeadOptions
@@ -26,7 +27,7 @@ from ui.pages.tokens.page import TokensOptions
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.whole_pass.inspector import WholePassOptions as WholePass
-from ui.state.navigation import view_named
+from ui.state.navigation import PAGES, view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse
 
@@ -168,6 +169,20 @@ def test_both_languages_say_everything(name: str) -> None:
             assert not HAN.search(english)
             assert HAN.search(chinese) or not re.search(r"[A-Za-z]{4,} [a-z]{3,}", chinese), chinese
             assert sorted(re.findall(r"\d+\.\d+", english)) == sorted(re.findall(r"\d+\.\d+", chinese)), english
+
+
+@pytest.mark.parametrize("name", [*ORDER, TOUR])
+def test_a_named_page_is_in_the_navigation(name: str) -> None:
+    lesson = tour() if name == TOUR else come_along()[name]
+    titles = [title for page in PAGES for title in (page.title, *page.views.values())]
+    with use_language("zh"):
+        in_chinese = {translate(title) for title in titles}
+    for said in (*(said for step in lesson.steps for said in texts(step)), *teacher_s(lesson)):
+        spoken = dict(said.by)
+        for found in re.findall(r"\b[Pp]ages? (?=[A-Z])(.*)", spoken.get("en", "")):
+            assert any(found.startswith(title) for title in titles), found
+        for found in re.findall("“([^”]*)”[两 ]*页", spoken.get("zh", "")):
+            assert found in in_chinese, found
 
 
 @pytest.mark.parametrize("name", COURSE)

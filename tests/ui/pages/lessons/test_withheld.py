@@ -84,6 +84,16 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
         assert page.get("plotly_chart") == []
 
 
+@pytest.mark.parametrize(("name", "at"), QUESTIONS)
+def test_no_step_asks_for_clicks_that_would_fill_in_a_wrong_answer(name: str, at: int) -> None:
+    """A click on a word is the answer to a question for a token, and shows nothing while results are withheld."""
+    step = step_of(name, at)
+    assert step.question is not None
+    if step.question.kind == "token" and withheld_part(step) == RESULTS:
+        assert "click" not in step.text.in_language("en").lower().split()
+        assert "点" not in step.text.in_language("zh")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in QUESTIONS if withheld_part(step_of(name, at))])
 def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:

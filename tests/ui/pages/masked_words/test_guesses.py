@@ -10,8 +10,9 @@ from attention.tokens import TokenRow
 from inference import LocalBackend
 from inference.settings import Settings
 from inference.tasks.predictions import MaskedWords, Place, SurprisalRequest
+from tests.support.asking import asked
 from tests.support.tinyheads import save
-from ui.pages.masked_words.guesses import summary
+from ui.pages.masked_words.guesses import HIGHLIGHT, summary
 from ui.pages.masked_words.options import MaskedWordsOptions, after_click, places_of
 from ui.run.page_model import PageModel
 from ui.show.text import likelihood
@@ -91,3 +92,10 @@ def test_the_first_click_replaces_the_word_that_was_hidden_by_itself() -> None:
     assert after_click(ROW, ours, [0, 1], first=True) == ((0, 0, 7),)
     assert after_click(ROW, ours, [0, 1], first=False) == ((0, 0, 7), *ours), "the reader's own stay"
     assert after_click(ROW, ours, [2], first=True) == (), "a click on it uncovers it"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("query", "original"), [({"text": "The [MASK] sat."}, False), ({}, True)])
+def test_only_a_hidden_word_has_an_original(query: dict[str, str], original: bool) -> None:
+    page = asked("masked_words", **query)
+    assert any(str(HIGHLIGHT) in caption.value for caption in page.caption) == original

@@ -26,10 +26,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @loop_over(
     ("query", "said"),
     [
-        ({"text": "[MASK] " * 30}, "30 pieces are hidden; at most 20"),
+        ({"text": "[MASK] " * 30}, "30 tokens are hidden; the limit is 20"),
         ({"text": "a " * 60}, "62 tokens; tiny-bert reads at most 40"),
         ({"text": " "}, "The text is empty"),
-        ({"model": "openai-community/gpt2"}, "GPT-2 has no head that guesses masked words"),
+        ({"model": "openai-community/gpt2"}, "GPT-2 has no masked-word head"),
         ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
         ({"hidden": "9:1-2;DROP", "of": "x"}, "The original"),
         ({"show": "<b>"}, "“show” is not valid"),

@@ -128,7 +128,7 @@ def test_what_is_hidden_in_training_and_another_sample_of_it(model: str, backend
     for seed in (3, 4):
         found = backend.predict(Corruption(model=model, text=TEXT, seed=seed))
         mean = sum(chosen.loss for chosen in found.chosen) / len(found.chosen)
-        says(page, f"mean loss is {mean:.2f}")
+        says(page, f"mean loss {mean:.2f}")
         if seed == 3:
             press(page, "Draw another sample")
     assert address(page)["seed"] == "4"

@@ -44,7 +44,7 @@ def test_commas_and_lines_inside_a_cell() -> None:
         (b"only one\n", "Line 1 lacks"),
         (b"a,b\nc,\n", "Line 2 lacks"),
         (b"first,second\n", "no pairs"),
-        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"files of at most {MOST}"),
+        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"limit is {MOST}"),
         (b"a," + b"b" * 1_000_001, "a cell is too long"),
     ],
 )
@@ -65,7 +65,7 @@ def test_rows_of_the_table() -> None:
 
 def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
     rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
-    assert summary("BERT", rows) == "In 1 of 2 pairs, BERT gives at least 0.5 that the second text follows the first."
+    assert summary("BERT", rows) == "In 1 of 2 pairs, BERT gives at least 0.5 that the second text follows."
     assert summary("BERT", rows[2:]) == "BERT cannot judge these pairs; see the remarks."
 
 

@@ -51,7 +51,7 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
         "“dog” is 4.00 times as likely as “road” in the first text; in the second, “road” is 2.00 times as likely as"
         " “dog”."
     )
-    assert way == ("The word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
+    assert way == ("Word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
     n = 3 * draws(3)
     assert re.findall(r"[\d.-]*\d", heads) == ["1-0", "0.25", "1", "6", "95", str(n), "0", "95", "0", "2"]
 
@@ -67,7 +67,7 @@ def test_what_is_not_known_yet_is_not_said() -> None:
     stopped = np.full((2, 3), np.nan, np.float32)
     assert len(describe_patching(carried(STATES, stopped))) == 2
     unknown = replace(carried(STATES, HEADS), head_bands=np.full(2, np.nan, np.float32))
-    assert describe_patching(unknown)[2] == "The head with the largest effect is 1-0: 0.25."
+    assert describe_patching(unknown)[2] == "Head with the largest effect: 1-0, 0.25."
 
 
 def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:

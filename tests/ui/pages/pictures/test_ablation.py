@@ -81,7 +81,7 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
     edits = ((), (Ablate(1, 2),))
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
     cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
-    says(page, f"With head 1-2 ablated: cosine to the original image vector {cosine:.4f}")
+    says(page, f"With head 1-2 ablated: cosine to the original {cosine:.4f}")
     assert count_edits((Ablate(1, 2),)) in [caption.value for caption in page.caption]
     press(page, CLEAR)
     assert address(page, "edits") == "-"
@@ -141,7 +141,7 @@ def test_how_well_a_text_fits_is_watched(backend: LocalBackend) -> None:
 def test_refusals_put_everything_back(backend: LocalBackend) -> None:
     says(page_of(backend, watch="class"), WHAT[SEES])
     page = page_of(backend, edits="a9-9,what")
-    says(page, "there: the")
+    says(page, "missing head: the")
     assert "“what”" in " ".join(notes(page)) or "'what'" in " ".join(notes(page))
     press(page, CLEAR)
     says(page, "Nothing is")

@@ -187,7 +187,7 @@ def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -
 
 def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
     page = bring(asked("pictures"), b"GIF89a")
-    assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
+    assert "Save it as PNG, JPEG or WebP" in " ".join(notes(page, "refusal"))
     assert drawn(page)["title"] == "A cat"
 
 
@@ -227,7 +227,7 @@ def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
 def test_other_pages_say_that_a_model_reads_pictures(backend: LocalBackend, page: str) -> None:
     shown = asked(page, model=model(backend, "registers"))
     assert not shown.exception
-    assert "reads pictures, not text" in " ".join(notes(shown, "refusal"))
+    assert "reads pictures" in " ".join(notes(shown, "refusal"))
 
 
 def test_where_another_model_answers_the_page_says_that_the_chosen_one_reads_pictures(backend: LocalBackend) -> None:

@@ -93,7 +93,7 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
 def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None:
     page = asked("pictures", show="beside", vision=model(backend), beside="brought")
     page.file_uploader(key=f"{OTHER}_file").upload("a.png", b"GIF89a", "image/png").run()
-    assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
+    assert "Save it as PNG, JPEG or WebP" in " ".join(notes(page, "refusal"))
     page.file_uploader(key=f"{OTHER}_file").upload("b.png", file(rows=40, columns=30), "image/png").run()
     assert np.shape(page.session_state[OTHER].pixels) == (40, 30, 3)
     assert views(page)[1]["picture"] == {"width": 30, "height": 40}

@@ -48,10 +48,10 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
 def test_the_shift_matrix_s_error_is_the_formula_s() -> None:
     page = asked("positions", show="shift", length=20, size=6, shift=3)
     error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
-    says(page, "position by 3")
+    says(page, "positions by 3")
     says(page, f"over 17 positions and 6 dimensions PE(pos + 3) and M·PE(pos) differ by at most {error:.1e}.")
     (shift,) = (box for box in page.number_input if box.label == "Shift k")
     shift.set_value(4).run()
     assert page.query_params["shift"] == "4"
-    says(page, "position by 4")
+    says(page, "positions by 4")
     says(page, "over 16 positions")

@@ -37,7 +37,7 @@ def test_the_scale_is_the_layer_s_own() -> None:
 
 def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
     rich = record(softcap=30.0, bias=numbers(1, 5, 5), sinks=numbers(3))
-    for word in ("soft cap, 30 · tanh", "bias is added", "takes its share"):
+    for word in ("soft cap, 30 · tanh", "bias that depends", "takes its share"):
         assert word in said(rich)
         assert word not in said(record())
     assert r"30 \tanh" in formula(rich)
@@ -98,13 +98,13 @@ def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> No
     shared = ProjectionParameters(numbers(7, 1, 4))
     assert "3 query heads share 1" in explanations.projections(wiring(key=shared, value=shared))
     assert "share" not in explanations.projections(wiring())
-    assert "7 × 4 projection matrices" in explanations.projections(wiring())
+    assert "7 × 4" in explanations.projections(wiring())
     query = ProjectionParameters(
         numbers(7, 3, 4), None, Norm("rms", 1e-6, wide=True), Rotary(np.array([1.0], np.float32))
     )
     text = explanations.projections(wiring(query=query))
     assert "normalised" in text
-    assert "2 of 4 channels rotate" in text
+    assert "2 of 4 channels are" in text
 
 
 def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:

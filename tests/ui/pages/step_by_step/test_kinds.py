@@ -36,7 +36,7 @@ def backend(folder: Path) -> Iterator[LocalBackend]:
     [
         ("gpt2", "decoder", "(causal mask)"),
         ("llama", "decoder", "3 query heads share 1"),
-        ("t5", "encoder", "A bias is added"),
+        ("t5", "encoder", "A bias that depends"),
         ("t5", "decoder", "multiplied by 1;"),
         ("marian", "cross", "No mask"),
     ],

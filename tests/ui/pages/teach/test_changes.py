@@ -69,7 +69,7 @@ def shown(folder: Path, **query: object) -> AppTest:
 def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path)
-    says(page, "controls, which")
+    says(page, "with shuffled labels")
     says(page, "1 of 6 heads")
     says(page, "chance (1-2)")
     says(page, "at most 5 of 100")
@@ -100,7 +100,7 @@ def test_what_was_not_filmed_or_has_no_tagged_word_is_said_or_left_out(tmp_path:
     job(tmp_path, film=False, telling=False)
     page = shown(tmp_path)
     assert not page.select_slider
-    assert notes(shown(tmp_path, rows="telling"))[-1].startswith("No compared sentence has a tagged word")
+    assert notes(shown(tmp_path, rows="telling"))[-1].startswith("The sentences have no tagged word")
 
 
 class Answering:
@@ -151,7 +151,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("state", "phase", "said"),
     [
-        ("running", "teach", "after the training"),
+        ("running", "teach", "comparison follows the training"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
         ("running", "changes", "Comparing the"),
         ("stopped", "twin", "“Go on”"),

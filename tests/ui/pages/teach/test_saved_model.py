@@ -52,7 +52,7 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     says(page, "link may")
 
     given(page, job, place)
-    says(page, "may take 2.0 GB")
+    says(page, "of 2.0 GB")
     press(page, "Remove")
     says(page, f"“{TITLE}” will be")
     press(page, "Keep it")

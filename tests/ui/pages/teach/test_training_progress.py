@@ -67,7 +67,7 @@ def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(plac
     says(page, "· <b>tiny<")  # Markup is shown as text.
     assert len(page.get("plotly_chart")) == 2
     press(page, "Stop")
-    says(page, "Stopping after")
+    says(page, "Stopping")
     assert not buttons(page)
 
 

@@ -44,8 +44,8 @@ def test_every_part_knows_its_characters_and_its_word(steps: Steps) -> None:
 
 def test_the_sentence_counts(steps: Steps) -> None:
     assert summary(steps, [TEXT]) == (
-        "all-MiniLM-L6-v2 reads 17 characters as 6 pieces, 2.8 characters each; special tokens: 2. Not in its"
-        " vocabulary, so [UNK]: “👍”."
+        "all-MiniLM-L6-v2 reads 17 characters as 6 tokens, 2.8 characters each; special tokens: 2. Not in its"
+        " vocabulary, hence [UNK]: “👍”."
     )
     known = replace(steps, tokens=tuple(token for token in steps.tokens if not token.unknown))
     assert summary(known, [TEXT]).endswith("special tokens: 2.")

@@ -54,7 +54,7 @@ def weights_of(file: str) -> list[float]:
 def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_pages(translator: Translator) -> None:
     page = opened(translator, model=BARE)
     first = next(card for card in translator.backend.models() if card.downloaded and "writes" in card.heads)
-    said = told(page, "has no head that writes one text from another")
+    said = told(page, "has no head that translates")
     assert first.title in said
     assert page.get_by_key(MATRIX).type == "plotly_chart"
 
@@ -167,5 +167,5 @@ def test_a_translation_of_the_reader_s_own(translator: Translator) -> None:
     assert len(chips) == len(tokens) + 1
     assert [chip.get("label", "").strip() for chip in chips] == [*map(percent, chances), ""]
     choose(page, "Decoding", "greedy")
-    says(page, "typed above")
+    says(page, "above is unused")
     assert drawn(page, "composer")[0]["target"] == "Le chat dort."

@@ -12,7 +12,7 @@ from tests.support.asking import asked, notes, says
     ("name", "data", "said"),
     [
         ("empty.txt", b"\n\n", "The file is empty"),
-        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "The file is a picture, not text"),
+        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "The file is PNG, not text"),
         ("numbers.csv", b"a,b\n1,2\n", "None of the columns"),
         ("long.txt", b"x" * 20_001, "Line 1 has 20,001 characters"),
         ("many.txt", b"a\n" * 100_001, "Got 100,001 sentences"),

@@ -163,7 +163,7 @@ def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     assert (table["Before"] != table["After"]).any()
     (box,) = (box for box in page.text_input if box.label == "New value")
     box.set_value("much").run()
-    assert "“much” is not a number; type one such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
+    assert "“much” is not a number, such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
     (box,) = (box for box in page.text_input if box.label == "New value")
     assert box.value == "much", "nothing typed is lost"
 

@@ -48,12 +48,12 @@ SAME: Shares = {}
 
 def test_means_are_told_within_and_beyond_what_was_trained() -> None:
     assert descriptions.accuracy(recorded({("lstm", ""): (0.7, 0.6)}), "order") == (
-        "Answered rightly at distances up to 16, which were trained on: LSTM 0.69, convolutions 0.89, Transformer "
-        "0.89; beyond them: LSTM 0.59, convolutions 0.79, Transformer 0.79. Guessing gets 0.50."
+        "Answers right at distances up to 16 (trained): LSTM 0.69, convolutions 0.89, Transformer 0.89; "
+        "beyond: LSTM 0.59, convolutions 0.79, Transformer 0.79. Guessing: 0.50."
     )
 
 
-@pytest.mark.parametrize(("far", "verdict"), [(0.51, "0.00 more than guessing"), (0.81, "0.30 more than guessing")])
+@pytest.mark.parametrize(("far", "verdict"), [(0.51, "0.00 above guessing"), (0.81, "0.30 above guessing")])
 def test_what_lies_beyond_a_convolution_s_reach_is_guessed_or_not(far: float, verdict: str) -> None:
     assert descriptions.describe_reach(recorded({("convolution", ""): (0.9, far)}), "order").endswith(
         f"it answers {far - 0.01:.2f}, {verdict}."
@@ -63,41 +63,41 @@ def test_what_lies_beyond_a_convolution_s_reach_is_guessed_or_not(far: float, ve
 def test_who_does_better_and_whether_with_every_seed() -> None:
     said = descriptions.describe_winners(recorded({("lstm", ""): (0.93, 0.95)}))
     assert said.startswith(
-        "The LSTM does better at copying up to 16 (0.92 against 0.89), copying beyond 16 (0.94 against"
+        "The LSTM is better at copying up to 16 (0.92 against 0.89), copying beyond 16 (0.94 against"
     )
     assert "Transformer" not in said
     assert descriptions.describe_winners(recorded({("lstm", ""): (0.88, 0.3)})) == (
-        "The Transformer does better at copying up to 16 (0.89 against 0.87) (not with every seed), "
+        "The Transformer is better at copying up to 16 (0.89 against 0.87) (not with every seed), "
         "copying beyond 16 (0.79 against 0.29), recall up to 16 (0.89 against 0.87) (not with every seed), "
         "recall beyond 16 (0.79 against 0.29), word order up to 16 (0.89 against 0.87) (not with every seed), "
         "word order beyond 16 (0.79 against 0.29), odd or even up to 16 (0.89 against 0.87) (not with every seed) "
         "and odd or even beyond 16 (0.79 against 0.29)."
     )
-    assert descriptions.describe_winners(recorded(SAME)) == "On none of them does either do better than the other."
+    assert descriptions.describe_winners(recorded(SAME)) == "Neither is better at any task."
 
 
 def test_where_the_gradient_is() -> None:
     before, after = (descriptions.describe_gradients(recorded(SAME), "order", when) for when in ("before", "after"))
-    assert "LSTM: the largest at distance 1, at the text's first token 0.25 of that; convolutions" in before
+    assert "LSTM: largest at distance 1; at the first token 0.25 of that; convolutions" in before
     assert before.startswith("Before training")
-    assert "Transformer: the largest at distance 2, at the text's first token 1 of that." in after
+    assert "Transformer: largest at distance 2; at the first token 1 of that." in after
 
 
 def test_how_the_time_grows() -> None:
     assert descriptions.describe_growth(recorded(SAME)) == (
-        "64 tokens, 4 times as many as 16, take so much longer: LSTM × 4, convolutions × 4, Transformer × 16."
+        "64 tokens, 4 times 16, take so much longer: LSTM × 4, convolutions × 4, Transformer × 16."
     )
 
 
 def test_which_parts_are_missed() -> None:
     shares = {("transformer", "norm"): (0.5, 0.8), ("transformer", "positions"): (0.4, 0.9)}
     assert descriptions.describe_ablation(recorded(shares), "recall") == (
-        "At distances up to 16, as trained: the whole Transformer answers 0.89; worse with no positions 0.39 and "
+        "At distances up to 16, as trained, the whole Transformer answers 0.89; worse with no positions 0.39 and "
         "no norm 0.49. "
-        "At distances beyond 16: the whole Transformer answers 0.79; better with no positions 0.89."
+        "At distances beyond 16, the whole Transformer answers 0.79; better with no positions 0.89."
     )
     assert descriptions.describe_ablation(recorded(SAME), "recall").endswith(
-        "0.79, and no part that is switched off changes that."
+        "0.79; no part that is switched off changes that."
     )
 
 
@@ -105,11 +105,11 @@ def test_a_run_here_is_held_against_the_recorded_ones() -> None:
     kept = recorded(SAME).runs_of("order", "lstm")
     other = sentence(run(BaselineRequest("order", "lstm", seed=7), 0.5, 0.25), kept)
     assert other == (
-        "LSTM, 20,000 numbers, seed 7, 800 steps in 2.6 s of this processor: it answers 0.50 at "
-        "distances as trained and 0.25 beyond them; the recorded seeds answer 0.89 and 0.79."
+        "LSTM, 20,000 parameters, seed 7, 800 steps in 2.6 s: 0.50 right at trained distances, 0.25 beyond; "
+        "recorded seeds 0.89 and 0.79."
     )
     same = sentence(run(BaselineRequest("order", "lstm", seed=1), 0.88, 0.5), kept)
-    assert same.endswith("One of them has this very seed; at no distance do the two differ by more than 0.28.")
+    assert same.endswith("One of them has this seed; they differ by at most 0.28 at any distance.")
 
 
 def test_every_seed_is_a_row() -> None:

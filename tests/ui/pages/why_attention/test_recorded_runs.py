@@ -46,10 +46,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Scripted:
 def test_a_link_says_the_task_and_the_moment() -> None:
     page = asked("why_attention", task="parity", when="before")
     stands(page)
-    says(page, "does better")
+    says(page, "is better")
     says(page, "Before training")
     (lstm,) = {run.chance for run in load_recorded().runs_of("parity", "lstm")}
-    says(page, f"Guessing gets {lstm:.2f}.")
+    says(page, f"Guessing: {lstm:.2f}.")
     page = asked("why_attention", task="juggling")
     stands(page)
     says(page, "'juggling'")

@@ -1,0 +1,90 @@
+"""The worksheet of a lesson contains what a student on paper needs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.library import ORDER, come_along
+from lessons.schema import LessonStep
+from lessons.steps import markdown_of, right_answer
+from tests.support.asking import asked
+from tests.support.savedfiles import Saved
+from ui.pages.lessons import worksheet
+from ui.pages.lessons.answers import StepAnswer
+from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.views import empty_view
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> dict[int, StepAnswer]:
+    """Return the reader's answers by step; it is empty."""
+    found: dict[int, StepAnswer] = {}
+    monkeypatch.setattr(worksheet, "answer_at", lambda _name, at: found.get(at, StepAnswer()))
+    return found
+
+
+def sections(name: str) -> dict[int, str]:
+    """Return the parts of a lesson's worksheet by step, from 0."""
+    text = worksheet.in_markdown(NamedLesson(name, come_along()[name]))
+    parts = re.split(r"(?m)^## (\d+)\. ", text)[1:]
+    return {int(number) - 1: part for number, part in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def rows(part: str) -> dict[str, list[str]]:
+    """Return the rows of the last table of a part by their first cell."""
+    found = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in part.splitlines() if line[:1] == "|"]
+    return {first: others for first, *others in found}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize("name", ORDER)
+def test_every_question_has_its_text_its_choices_and_room(name: str) -> None:
+    found = sections(name)
+    for at, step in enumerate(come_along()[name].steps):
+        if step.question is None:
+            assert at not in found
+            continue
+        assert markdown_of(step.text).strip() in found[at]
+        assert markdown_of(step.question.ask) in found[at]
+        boxes = [f"- [ ] {markdown_of(text)}" for _key, text in step.question.choices] or [worksheet.ROOM]
+        assert all(box in found[at] for box in boxes)
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize(("name", "at"), [("attention", 5), ("it_and_animal", 7)])
+def test_the_word_with_most_weight_is_in_the_table(name: str, at: int) -> None:
+    step: LessonStep = come_along()[name].steps[at]
+    assert step.question is not None
+    seen = empty_view(step.view).asked
+    right = right_answer(step.question, seen)
+    assert right is not None
+    weights = {
+        word: cells[0] for word, cells in rows(sections(name)[at]).items() if re.fullmatch(r"[01]\.\d\d", cells[0])
+    }
+    assert len(weights) > 5
+    assert max(weights, key=lambda word: float(weights[word])) == seen.view().keys[int(str(right.answer))].label
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_prediction_has_no_numbers() -> None:
+    assert "0.28" not in sections("it_and_animal")[4]
+
+
+def test_answers_are_ticked_or_quoted(answers: dict[int, StepAnswer]) -> None:
+    answers |= {1: StepAnswer(5.0, "5"), 3: StepAnswer("larger", "It becomes larger.")}
+    found = sections("attention")
+    assert "\n> 5\n" in found[1]
+    assert found[3].count("- [x]") == 1
+    assert found[3].count("- [ ]") == 2
+
+
+def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
+    page: AppTest = asked("lessons", lesson="attention", step=1)
+    assert "worksheet_text" not in {str(one.proto.id) for one in page.get("download_button")}
+    page.session_state["worksheet"] = True
+    text = saved(page.run(), "Save the worksheet")
+    assert "(2, 1)" in text
