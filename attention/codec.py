@@ -6,7 +6,8 @@ Saved traces (`attention/storage.py`), messages between processes (`serving/prot
 (`viz/components/shared/frames.js`) use it. Nothing in a file is executed.
 
 Measured on real maps (docs/LOG.md), linear 8-bit coding loses up to half of a row's mass at 512 tokens and square-root
-coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for display as float16.
+coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for display as float16. "whole" is for
+rounded queries and keys (`viz/site_layers.py`).
 """
 
 from __future__ import annotations
@@ -165,9 +166,39 @@ def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
     return np.where(single < np.float32(2**-14), small, normal.astype(np.uint16)).view(np.float16)
 
 
+LARGEST_WHOLE = 2**15 - 1
+
+
+def whole(values: FloatArray) -> npt.NDArray[np.uint16]:
+    """Encode whole numbers, at most LARGEST_WHOLE in size: first the low bytes of all numbers, then the high bytes.
+
+    The lowest bit is the sign. Small numbers have high bytes of zero, so that gzip shrinks them much.
+
+    >>> whole(np.array([1.0, -2.0, 300.0])).view(np.uint8).tolist()
+    [2, 3, 88, 0, 0, 2]
+    """
+    numbers = np.rint(values).astype(np.int32)
+    coded = np.where(numbers < 0, -2 * numbers - 1, 2 * numbers).astype("<u2")
+    planes = coded.reshape(-1).view(np.uint8)
+    return np.concatenate([planes[::2], planes[1::2]]).view("<u2").reshape(coded.shape)
+
+
+def from_whole(coded: npt.NDArray[np.uint16]) -> FloatArray:
+    """Decode the bytes of ``whole``.
+
+    >>> from_whole(whole(np.array([[1.0, -2.0], [300.0, 0.0]]))).tolist()
+    [[1.0, -2.0], [300.0, 0.0]]
+    """
+    low, high = np.ascontiguousarray(coded).reshape(-1).view(np.uint8).reshape(2, -1).astype(np.int32)
+    numbers = low + 256 * high
+    values: FloatArray = np.where(numbers & 1, -(numbers + 1) // 2, numbers // 2).astype(np.float32)
+    return values.reshape(coded.shape)
+
+
 STORED: dict[str, np.dtype[Any]] = {
     "sqrt8": np.dtype("u1"),
     "signed8": np.dtype("i1"),
+    "whole": np.dtype("<u2"),
     "float16": np.dtype("<f2"),
     "float32": np.dtype("<f4"),
 }
@@ -175,12 +206,14 @@ STORED: dict[str, np.dtype[Any]] = {
 CODERS: dict[str, Callable[[FloatArray], Numbers]] = {
     "sqrt8": sqrt8,
     "signed8": signed8,
+    "whole": whole,
     "float16": halves,
     "float32": np.asarray,
 }
 DECODERS: dict[str, Callable[[Numbers], FloatArray]] = {
     "sqrt8": from_sqrt8,
     "signed8": from_signed8,
+    "whole": from_whole,
     **dict.fromkeys(("float16", "float32"), lambda coded: coded.astype(np.float32)),
 }
 

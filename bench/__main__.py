@@ -39,6 +39,7 @@ MEASUREMENTS = {
     "bytes": "what the browser receives for the first full view",
     "paint": "text submitted to painted, against BertViz",
     "site": "bytes and first paint of a static site, and the size of its texts and lessons",
+    "live_site": "bytes, milliseconds and memory of the models that run in a static site",
     "notebook": "what a notebook's cell holds, and from the call to painted, against BertViz",
     "in_memory": "a text read by a model in memory",
     "hover": "hover and head change to painted",

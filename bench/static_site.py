@@ -37,8 +37,8 @@ def measure() -> Iterator[ReportRow]:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         build(root / "site", "--text", LONG_TEXT)
-        with serve(root / "site") as address, chromium() as browser:
-            visits = [visit(browser, address) for _visit in range(VISITS)]
+        with serve(root / "site") as server, chromium() as browser:
+            visits = [visit(browser, server.address) for _visit in range(VISITS)]
         sizes, seconds = [size for size, _took in visits], [took for _size, took in visits]
         note = f"{VISITS} visits with an empty cache: {min(seconds):.2f} to {max(seconds):.2f} s"
         yield upper_limit_row("bytes of a site's first view", MOST_BYTES, max(sizes), f"{max(sizes) / 1e6:.2f} MB")
@@ -74,21 +74,40 @@ def token_count(text: str) -> int:
     return len(LocalBackend().trace(TraceRequest(text=text)).tokens)
 
 
+class FolderServer(http.server.ThreadingHTTPServer):
+    """A server of the files in a folder, which counts the bytes that it sends."""
+
+    sent = 0  # bytes of all files
+
+    @property
+    def address(self) -> str:
+        """Return the address of the folder."""
+        return f"http://127.0.0.1:{self.server_port}/"
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     """A handler of files that prints no line for each request."""
+
+    server: FolderServer
 
     def log_message(self, *_arguments: object) -> None:
         """Print nothing."""
 
+    def send_header(self, keyword: str, value: str) -> None:
+        """Send a header, and count the bytes of the file that follows."""
+        if keyword == "Content-Length":
+            self.server.sent += int(value)
+        super().send_header(keyword, value)
+
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """Serve the files of a folder without compression, and return their address."""
+def serve(folder: Path) -> Iterator[FolderServer]:
+    """Serve the files of a folder without compression."""
     handler = functools.partial(QuietHandler, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with FolderServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/"
+            yield server
         finally:
             server.shutdown()
 

@@ -146,17 +146,24 @@ def text_of(given: str | None) -> str | None:
 
     Raise CommandError if the bytes are not UTF-8; Python represents them by lone surrogates.
     """
-    if given is None:
-        return None
-    source, raw = ("The piped text", sys.stdin.buffer.read()) if given == "-" else ("The text", os.fsencode(given))
+    if given == "-":
+        return _decode_text(sys.stdin.buffer.read(), "The piped text").strip()
+    return None if given is None else label_of(given)
+
+
+def label_of(given: str) -> str:
+    """Return a command-line argument that is shown, such as a title; raise CommandError if it is not UTF-8."""
+    return _decode_text(os.fsencode(given), "The text")
+
+
+def _decode_text(raw: bytes, source: str) -> str:
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CommandError(
             f"{source} is not UTF-8: byte {error.start + 1:,} is 0x{raw[error.start]:02X}."
             " Convert it first, for example with: iconv -f latin1 -t utf-8"
         ) from error
-    return text.strip() if given == "-" else text
 
 
 def read_picture(file: Path) -> Picture:

@@ -20,6 +20,7 @@ from headlight.command_input import (
     CommandError,
     add_hub_options,
     add_model_option,
+    label_of,
     open_model,
     positional_prior_of,
     read_picture,
@@ -28,16 +29,17 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import SMALL_MAP, Shown
-from headlight.site_live import live_masks, live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
+from inference.browser.export import ROWS, export_encoder, export_masked
+from inference.files.embedded import BERT
 from inference.request import TraceRequest
 from lessons.answer_key import CheckInput
 from lessons.schema import Lesson
 from viz.components.explore.content import places
 from viz.site import SiteFolder
 from viz.site_entries import RecordedPicture, RecordedText
-from viz.site_live import NoVendor
+from viz.site_live import LiveMasks, LiveModel, NoVendor, OpenedText
 
 OWN_FILES = (
     "site-*.js",
@@ -128,6 +130,7 @@ FAMOUS = VariantPair(
     "it",
     ("animal", "street"),
 )
+SECOND = "The animal was too tired to cross the street."  # the second text of the pair with which a live model opens
 
 
 def add_parser(commands: Any) -> None:
@@ -197,6 +200,7 @@ def run(asked: argparse.Namespace) -> int:
     if asked.only and not asked.entries and asked.lessons is None:
         raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
+    title, citation = label_of(asked.title), label_of(asked.cite)
     lessons = {} if asked.lessons is None else _chosen_lessons(asked.lessons)
     opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
     first = asked.entries[0].model if asked.entries else None
@@ -219,7 +223,7 @@ def run(asked: argparse.Namespace) -> int:
         live = CheckInput(model, "", revision=asked.revision or "")
     for name, lesson in lessons.items():
         _add_lesson(folder, name, lesson, live)
-    files = folder.finish(asked.title, asked.cite)
+    files = folder.finish(title, citation)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
     entries = f"{folder.entries} texts" + (f", {len(lessons)} lessons" if lessons else "")
@@ -230,16 +234,40 @@ def run(asked: argparse.Namespace) -> int:
 def _add_live(folder: SiteFolder, backend: LocalBackend, model: str, revision: str | None) -> None:
     """Add the models for the browser; raise CommandError if the scripts of other projects are missing."""
     try:
-        folder.add_live(live_model(backend, model, revision), live_masks(backend))
+        masks = LiveMasks(BERT, *export_masked(BERT, backend.settings))
+        folder.add_live(_live_model(backend, model, revision), masks)
     except NoVendor as error:
         raise CommandError(str(error)) from error
+
+
+def _live_model(backend: LocalBackend, model: str, revision: str | None) -> LiveModel:
+    """Return a model for the browser; raise UserError if it is not a plain BERT."""
+    exported = export_encoder(model, revision, backend.settings)
+    request = TraceRequest(model, FAMOUS.texts[0], revision=revision)
+    trace = backend.trace(request)
+    prior = positional_prior_of(backend, request, trace)
+    single, pair = Shown(trace, known=prior), Shown(backend.trace(replace(request, pair=SECOND)), known=prior)
+    return LiveModel(
+        name=exported.name,
+        layers=exported.sizes.layers,
+        heads=exported.sizes.heads,
+        channels=exported.sizes.channels,
+        graph=exported.graph,
+        rows=exported.rows,
+        rows_per_file=ROWS,
+        tokenizer=exported.tokenizer,
+        pooling=exported.pooling,
+        single=OpenedText(single.view, single.summary, single.selection),
+        pair=OpenedText(pair.view, pair.summary, pair.selection),
+        priors=places(prior, single.view),
+    )
 
 
 def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> RecordedPicture:
     """Return the picture of an image file; the file's name is its title."""
     file = Path(entry.value)
     trace = backend.trace(replace(request, picture=read_picture(file)))
-    return RecordedPicture(trace, file.stem, caption=entry.caption)
+    return RecordedPicture(trace, label_of(file.stem), caption=label_of(entry.caption))
 
 
 def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson, live: CheckInput | None) -> None:
@@ -273,7 +301,7 @@ def _texts(backend: LocalBackend, request: TraceRequest, entry: SiteEntry, asked
         trace = read_trace(backend, its, asked.truncate)
         prior = positional_prior_of(backend, its, trace)
         made = _text_of_trace(trace, prior, asked.part, variants[0][0])
-        found.append(replace(made, label=word, caption=entry.caption))
+        found.append(replace(made, label=word, caption=label_of(entry.caption)))
     return found
 
 

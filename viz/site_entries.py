@@ -1,8 +1,7 @@
 """The files of a static site's entries: recorded texts and pictures, with their payload, queries and keys.
 
-The page computes every weight in the browser from the recorded queries and keys, which are stored as float16. If
-finished maps are smaller, they are stored instead. The mean over the tokens is subtracted from the keys. This makes the
-rounding smaller, and shifts all scores of a row equally, which the softmax ignores.
+The page computes every weight in the browser from recorded queries and keys, or reads finished maps
+(viz/site_layers.py).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from attention.codec import frame
 from attention.mask import FloatArray
 from attention.measures import HeadSummary, summarize_heads
-from attention.record import AnyRecord, MapRecord, Record
+from attention.record import AnyRecord, Record
 from attention.trace import Trace
 from attention.view import View
 from i18n import ENGLISH, gettext_lazy, use_language
@@ -26,12 +25,10 @@ from viz.components.picture import content as pictures
 from viz.components.script import translated_words
 from viz.components.standalone.standalone import caption_pairs
 from viz.export import TooLong, caption
+from viz.site_layers import Arrays, layer_arrays, mask_rules
 
 LONGEST = 512  # tokens of a text; every map is computed in the browser
-MOST_ERROR = 0.002  # largest difference of a weight; a layer beyond it is stored as finished maps
-HALF = np.dtype("<f2")
 SMALL_MAP = 48  # side of a thumbnail in cells; the page computes thumbnails of its own
-Arrays = dict[str, tuple[FloatArray, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +55,8 @@ def text_file(text: RecordedText, languages: Sequence[str] = (ENGLISH,)) -> tupl
 
     The file is compressed with gzip. It has the payload in the first language, the fields that differ in other
     languages, and queries and keys. If a word has several tokens, the file also has the cells, measures and column
-    means of whole words. The error is that of the weights computed in the browser; it comes from the rounding to
-    float16. Raise TooLong if the text has more than LONGEST tokens.
+    means of whole words. The error is that of the weights computed in the browser; it comes from the rounding.
+    Raise TooLong if the text has more than LONGEST tokens.
     """
     view = text.view
     check_length(max(len(view.queries), len(view.keys)))
@@ -125,53 +122,6 @@ def translations(
 def _column_means(summary: HeadSummary) -> Arrays:
     counts = summary.crowd.counts.astype(np.float32)
     return {"means": (summary.crowd.means(), "float16"), "counts": (counts, "float16")}
-
-
-def mask_rules(record: AnyRecord) -> dict[str, Any]:
-    """Return the rules of a layer's mask and its soft cap; missing ones are left out."""
-    if not isinstance(record, Record):
-        return {}
-    mask = record.mask
-    rules = {"causal": mask.causal, "left": mask.left, "right": mask.right, "softcap": record.softcap}
-    return {name: value for name, value in rules.items() if value not in (None, False)}
-
-
-def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
-    """Return the arrays of a layer with their codings, and the largest error of a weight.
-
-    A layer is stored as finished maps if they are smaller than its queries and keys, as in short texts. The same
-    applies if float16 changes a weight by more than MOST_ERROR.
-    """
-    if not isinstance(record, Record):
-        assert isinstance(record, MapRecord)
-        return _finished_maps(record.maps)
-    key = record.key
-    if record.softcap is None and record.sinks is None:
-        key = key - key.mean(axis=1, keepdims=True)
-    exact = np.stack([record.weights(head) for head in range(record.heads)])
-    if exact.size <= record.query.size + key.size:
-        return _finished_maps(exact)
-    with np.errstate(over="ignore"):  # the difference of an overflow is infinite
-        query, key = ((array.astype(HALF)).astype(np.float32) for array in (record.query * record.scale, key))
-    error = float("inf")
-    if np.isfinite(query).all() and np.isfinite(key).all():
-        half = replace(record, query=query, key=key, scale=1.0, lse=None)
-        error = float(max(np.abs(half.weights(head) - exact[head]).max() for head in range(record.heads)))
-    if not error <= MOST_ERROR:
-        return _finished_maps(exact)
-    arrays: Arrays = {"query": (query, "float16"), "key": (key, "float16")}
-    if record.bias is not None:
-        arrays["bias"] = (record.bias, "float32")
-    if record.sinks is not None:
-        arrays["sinks"] = (record.sinks, "float32")
-    if record.mask.allowed is not None:
-        arrays["hidden"] = ((~record.mask.allowed).astype(np.float32), "sqrt8")
-    return arrays, error
-
-
-def _finished_maps(maps: FloatArray) -> tuple[Arrays, float]:
-    error = float(np.abs(maps.astype(HALF).astype(np.float32) - maps).max(initial=0))
-    return {"maps": (maps, "float16")}, error
 
 
 @dataclass(frozen=True, eq=False)

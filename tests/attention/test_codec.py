@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from safetensors.numpy import load, save
 
-from attention.codec import JSON, decode, decode_frame, encode, frame, halves
+from attention.codec import JSON, LARGEST_WHOLE, decode, decode_frame, encode, frame, halves
 from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 
@@ -23,6 +24,16 @@ def test_a_frame_is_read_back(coding: str, error: float) -> None:
     assert header == {"layer": 3}
     assert np.abs(arrays["first"] - weights).max() <= error
     assert arrays["second"].shape == (3, 5)
+
+
+@given(
+    arrays(
+        np.float32, st.tuples(st.integers(0, 3), st.integers(0, 4)), elements=st.integers(-LARGEST_WHOLE, LARGEST_WHOLE)
+    )
+)
+def test_whole_numbers_are_read_back_exactly(values: Any) -> None:
+    _, found = decode_frame(frame({}, {"whole": (values, "whole")}))
+    np.testing.assert_array_equal(found["whole"], values)
 
 
 def test_halves_round_as_numpy_does() -> None:

@@ -2,52 +2,62 @@
 
 from __future__ import annotations
 
+import base64
+import itertools
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, JSHandle, Page, expect
 
 from attention.edits import Ablate
 from attention.view import View
 from headlight.command import main
-from headlight.site_live import TEXT
+from headlight.site_command import FAMOUS
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.tasks.predictions import Blank, MaskedWords
+from probing.labelled import ready_sets
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
 from tests.support.statichosts import host_folder
+from viz.site_live import LONGEST
 
 MOST_ERROR = 0.002
 CAT = "The cat sat on the mat because it was warm."
 BLANKS = "The [MASK] sat on the mat because it was [MASK]."
 MOUSE = "The mouse sat on the mat because it was warm."
 CASES: list[tuple[str, str | None, tuple[tuple[int, int], ...]]] = [
-    (TEXT, None, ()),
+    (FAMOUS.texts[0], None, ()),
     (CAT, "It purred, and slept.", ()),
     ("Ünïcödé 猫, 3.5% of AT&T's (again)!", None, ()),
     ("a", None, ()),
     (CAT, None, ((0, 3), (2, 1))),
     ("the long road " * 30, None, ()),
 ]
-# Returns all weights of each case, computed by the scripts of the page.
-WEIGHTS = """async ([script, manifest, cases]) => {
+# Opens the model with the scripts of the page.
+OPEN = """async ([script, manifest]) => {
   const site = await import(script);
   const about = JSON.parse(new TextDecoder().decode(await site.download(manifest)));
-  const model = await site.openModel(about, {});
-  const found = [];
-  for (const [text, pair, ablated] of cases) {
-    const off = ablated.map(([layer, head]) => layer * about.heads + head);
-    const { maps } = await model.run(model.read(text, pair), off);
-    found.push(maps.map((map) => [...map]));
-  }
-  model.end();
-  return found;
+  return { heads: about.heads, model: await site.openModel(about, {}) };
 }"""
+# Returns all weights of a text as float32 in base64.
+WEIGHTS = """async ({ heads, model }, [text, pair, ablated]) => {
+  const { maps } = await model.run(model.read(text, pair), ablated.map(([layer, head]) => layer * heads + head));
+  const reader = new FileReader();
+  await new Promise((done) => {
+    reader.onload = done;
+    reader.readAsDataURL(new Blob(maps));
+  });
+  return reader.result.split(",")[1];
+}"""
+TEXTS, SEED = 200, 0
+JOINED = 4  # every fourth text is joined with the next ones
+SETS = ("snips-intents", "sentence-polarity", "sib-200-en", "sib-200-zh")
 
 
 MILK = "The cat drank the milk because it was thirsty."
@@ -95,9 +105,16 @@ def site(folder: Path) -> Iterator[str]:
 
 def start(page: Page) -> None:
     """Download the model, and wait for its first text."""
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     ready(page)
+
+
+def agree(page: Page, section: str) -> None:
+    """Ask for the model of a section, and agree to its download."""
+    buttons = page.locator(section).get_by_role("button")
+    buttons.click()
+    expect(buttons).to_have_count(2)  # before the answer, the only button is that of the first click
+    buttons.first.click()
 
 
 def ready(page: Page) -> None:
@@ -110,19 +127,53 @@ def show(page: Page, text: str) -> None:
     expect(page.locator(".hl .chip").nth(2)).to_have_text(re.compile(text.split()[1]), timeout=PATIENCE)
 
 
-def test_every_weight_is_that_of_the_app(page: Page, site: str, folder: Path) -> None:
+@pytest.fixture
+def model(page: Page, site: str, folder: Path) -> JSHandle:
+    """The live model in the page."""
     page.goto(site)
-    scripts, [manifest] = [file.name for file in folder.glob("site-*.js")], list(folder.glob("live/model-*.json"))
-    cases = [[text, pair, ablated] for text, pair, ablated in CASES]
-    found = page.evaluate(WEIGHTS, [f"{site}{scripts[0]}", f"live/{manifest.name}", cases])
+    [script], [manifest] = folder.glob("site-*.js"), folder.glob("live/model-*.json")
+    return page.evaluate_handle(OPEN, [f"{site}{script.name}", f"live/{manifest.name}"])
+
+
+def largest_difference(model: JSHandle, view: View, *case: object) -> float:
+    """Return the largest difference of a weight between the page and a view of the app."""
+    weights = np.stack([view.weights(layer, head) for layer, head in np.ndindex(view.layers, view.heads)])
+    found = np.frombuffer(base64.b64decode(model.evaluate(WEIGHTS, case)), "<f4")
+    return float(np.abs(found.reshape(weights.shape) - weights).max())
+
+
+def test_every_weight_is_that_of_the_app(model: JSHandle) -> None:
     backend = LocalBackend()
-    for (text, pair, ablated), maps in zip(CASES, found, strict=True):
+    for text, pair, ablated in CASES:
         edits = tuple(Ablate(layer, head) for layer, head in ablated)
         view = View(backend.trace(TraceRequest(text=text, pair=pair, edits=edits)))
-        for layer, head in np.ndindex(view.layers, view.heads):
-            weights = view.weights(layer, head)
-            computed = np.reshape(maps[layer * view.heads + head], weights.shape)
-            np.testing.assert_allclose(computed, weights, atol=MOST_ERROR, err_msg=f"{text}: {layer}-{head}")
+        assert largest_difference(model, view, text, pair, ablated) <= MOST_ERROR, text
+
+
+@pytest.mark.slow
+def test_the_weights_of_200_texts_are_those_of_the_app(model: JSHandle) -> None:
+    sizes, largest = [], []
+    for view in itertools.islice(seeded_views(), TEXTS):
+        sizes.append(len(view.queries))
+        largest.append(largest_difference(model, view, view.trace.text, None, ()))
+        assert largest[-1] <= MOST_ERROR, view.trace.text
+    print(
+        f"\n{TEXTS} texts of {min(sizes)} to {max(sizes)} tokens: {max(largest):.5f}, median {np.median(largest):.5f}"
+    )
+    assert min(sizes) < 8
+    assert max(sizes) > 100
+
+
+def seeded_views() -> Iterator[View]:
+    """Yield views of texts of the task sets that have 4 to 128 tokens, in random order."""
+    backend = LocalBackend()
+    rows = [row.text for name in SETS for row in ready_sets.load(name).test]
+    random.Random(SEED).shuffle(rows)
+    for at in range(len(rows)):
+        text = " ".join(rows[at : at + (JOINED if at % JOINED == 0 else 1)])
+        view = View(backend.trace(TraceRequest(text=text)))
+        if 4 <= len(view.queries) <= LONGEST:
+            yield view
 
 
 def test_own_texts_run_while_they_are_typed(page: Page, site: str) -> None:
@@ -254,8 +305,7 @@ def test_nothing_is_downloaded_unasked(page: Page, site: str) -> None:
 def test_a_download_can_be_stopped(page: Page, site: str) -> None:
     page.route("**/live/model-*.onnx", lambda _route: None)  # it never arrives
     page.goto(site)
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     expect(page.locator("#live progress")).to_be_visible()
     page.locator("#live").get_by_role("button").click()
     expect(page.locator("#live progress")).to_have_count(0)
@@ -266,8 +316,7 @@ def test_a_missing_file_gives_a_sentence(page: Page, site: str, problems: Proble
     problems.allow("404")
     page.route("**/live/model-*.onnx", lambda route: route.fulfill(status=404))
     page.goto(site)
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     expect(page.locator("#live")).to_contain_text("404")
 
 
@@ -276,8 +325,7 @@ def test_masked_words_are_those_of_the_app_and_a_link_restores_them_offline(brow
         page = context.new_page()
         page.goto(site)
         section = page.locator("#masks")
-        section.get_by_role("button").click()
-        section.get_by_role("button").first.click()
+        agree(page, "#masks")
         expect(section.locator("tbody tr")).to_have_count(10, timeout=PATIENCE)
         section.locator("textarea").fill(BLANKS)
         expect(section.locator("table")).to_have_count(2, timeout=PATIENCE)

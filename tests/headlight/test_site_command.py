@@ -93,6 +93,8 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest
         ["--lessons", "nothing"],
         ["--text", "{a|b} {c|d}"],
         ["--model", "no/such/folder/"],
+        ["--title", "caf\udce9"],
+        ["--text", "A cat.", "--caption", "caf\udce9"],
     ],
 )
 def test_an_error_is_one_line(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ export const LAYERS = 2;
 export const HEADS = 3;
 export const KEYS = 7;
 
-const TYPES = { sqrt8: "U8", signed8: "I8", float16: "F16", float32: "F32" };
+const TYPES = { sqrt8: "U8", signed8: "I8", whole: "U16", float16: "F16", float32: "F32" };
 
 /** Encode maps as attention/codec.py does; a coding without a type stays its own type. */
 export function frame(header, arrays) {

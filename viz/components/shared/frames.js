@@ -30,10 +30,23 @@ export function decodeHalves(coded) {
   return values;
 }
 
+/** Return the numbers of `whole` in attention/codec.py. @param {Uint8Array} planes low bytes, then high bytes */
+export function decodeWhole(planes) {
+  const values = new Float32Array(planes.length / 2);
+  for (let i = 0; i < values.length; i++) {
+    const number = planes[i] + 256 * planes[values.length + i];
+    values[i] = number & 1 ? -(number + 1) / 2 : number / 2;
+  }
+  return values;
+}
+
 /**
  * Bytes per number of each type, and the coding that the type states. @type {Record<string, [number, string]>}
  */
-const CODINGS = { U8: [1, "sqrt8"], I8: [1, "signed8"], F16: [2, "float16"], F32: [4, "float32"] };
+const CODINGS = {
+  ...{ U8: [1, "sqrt8"], I8: [1, "signed8"] },
+  ...{ U16: [2, "whole"], F16: [2, "float16"], F32: [4, "float32"] },
+};
 
 /** @typedef {{dtype: string, shape: number[], data_offsets: [number, number]}} Entry */
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array|Int8Array|Float32Array}} Decoded */
@@ -47,8 +60,8 @@ const CODINGS = { U8: [1, "sqrt8"], I8: [1, "signed8"], F16: [2, "float16"], F32
 /** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**
- * Decode maps: uint64 header length | JSON header | little-endian tensors. sqrt8 and signed8 remain bytes, float16 and
- * float32 become Float32Array.
+ * Decode maps: uint64 header length | JSON header | little-endian tensors. sqrt8 and signed8 remain bytes, other numbers
+ * become Float32Array.
  * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {
@@ -79,6 +92,7 @@ function decodeArray(buffer, body, name, { dtype, shape, data_offsets: [start, e
   const block = buffer.slice(body + start, body + end); // an aligned copy, so that the frame can be freed
   if (dtype === "U8") return { dtype: coding, shape, data: new Uint8Array(block) };
   if (dtype === "I8") return { dtype: coding, shape, data: new Int8Array(block) };
+  if (dtype === "U16") return { dtype: coding, shape, data: decodeWhole(new Uint8Array(block)) };
   const data = dtype === "F16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
   return { dtype: coding, shape, data };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { frame, HEADS, LAYERS } from "./cases.mjs";
-import { decodeFrame, float16, meaningOf, sqrt8 } from "./frames.js";
+import { decodeFrame, decodeWhole, float16, meaningOf, sqrt8 } from "./frames.js";
 
 describe("numbers", () => {
   test("float16 gives what IEEE 754 says", () => {
@@ -37,6 +37,9 @@ describe("numbers", () => {
     for (let w = 0; w <= 1; w += 0.01) assert.ok(Math.abs(sqrt8(Math.round(255 * Math.sqrt(w))) - w) < 0.004);
   });
 
+  test("whole numbers have their low bytes before their high bytes", () =>
+    assert.deepEqual([...decodeWhole(Uint8Array.of(2, 3, 88, 0, 0, 2))], [1, -2, 300]));
+
   test("a frame gives back its header and arrays", () => {
     const grid = Uint8Array.from({ length: LAYERS * HEADS }, (_, i) => i);
     const buffer = frame({ sampled: true, text: "é中" }, [["grid", "sqrt8", [LAYERS, HEADS, 1, 1], grid], [
@@ -44,7 +47,7 @@ describe("numbers", () => {
       "float16",
       [3],
       new Uint16Array([0x3c00, 0x3800, 0]),
-    ], ["f", "float32", [1, 2], new Float32Array([0.1, 7])]]);
+    ], ["f", "float32", [1, 2], new Float32Array([0.1, 7])], ["n", "whole", [1], Uint8Array.of(3, 0)]]);
     const { header, arrays } = decodeFrame(buffer);
     assert.equal(header.sampled, true);
     assert.equal(header.text, "é中");
@@ -52,6 +55,7 @@ describe("numbers", () => {
     assert.deepEqual([...arrays.w.data], [1, 0.5, 0]);
     assert.deepEqual(arrays.f.shape, [1, 2]);
     assert.equal(arrays.f.data[1], 7);
+    assert.deepEqual([...arrays.n.data], [-2]);
   });
 
   test("a broken frame is refused with the number that is wrong", () => {

@@ -12,6 +12,7 @@ import { recordedSource } from "./recorded.js";
  * the selection of an address; `keepsHead` keeps the head of a word that is gone */
 /** @typedef {{text: string, pair: string|null, reading: Reading, pass: Pass}} Ran a text with its pass */
 
+const WARM_UPS = 5; // passes before the first text, because the browser optimises the runtime while it runs
 const SHARE = 0.5; // share of the earlier tokens from which a text counts as edited, as in ui/state/selection.py
 
 /**
@@ -79,12 +80,15 @@ export function largestDifference(maps, others) {
 }
 
 /**
- * Return the largest difference between the weights of the manifest's text and those of the Python app.
+ * Return the largest difference between the weights of the manifest's text and those of the Python app. The passes also
+ * warm the model up, so that the reader's first text is not the slowest.
  * @param {Manifest} manifest @param {Model} model
  */
 export async function measureDifference({ check, heads }, model) {
   const { arrays } = decodeFrame(await download(check.maps));
-  const { maps } = await model.run(model.read(check.text));
+  const reading = model.read(check.text);
+  for (let pass = 0; pass < WARM_UPS; pass++) await model.run(reading);
+  const { maps } = await model.run(reading);
   const others = maps.map((map, id) => {
     const start = (id % heads) * map.length;
     return Float32Array.from(arrays[`maps.${Math.floor(id / heads)}`].data.subarray(start, start + map.length));

@@ -2,7 +2,8 @@
 //
 //   header  {payload, said, layers: Layer[], summed, sampled, habits, words}; said has the fields of the payload that
 //           differ in another language, words those that differ with whole words, or null
-//   arrays  query.L (head, query, channel), multiplied by the scale, and key.L (key-value head, key, channel), float16;
+//   arrays  query.L (head, query, channel), multiplied by the scale, and key.L (key-value head, key, channel), in whole
+//           numbers of query.step.L (head, query) and key.step.L (key-value head, key), if there are steps;
 //           bias.L (1 or head, query, key); sinks.L (head); hidden.L (query, key), 255 for a masked pair;
 //           maps.L (head, query, key) of a layer without recorded queries;
 //           means (layer, head, key) and counts (layer, key) of the column means; words.means and words.counts
@@ -64,15 +65,18 @@ export function headWeights(arrays, rules, layer, head) {
   const [query, key] = [arrays[`query.${layer}`], arrays[`key.${layer}`]];
   const [heads, rows, channels] = query.shape;
   const [groups, columns] = key.shape;
-  const [bias, sinks, hidden] = ["bias", "sinks", "hidden"].map((name) => arrays[`${name}.${layer}`]);
+  const names = ["query.step", "key.step", "bias", "sinks", "hidden"];
+  const [queryStep, keyStep, bias, sinks, hidden] = names.map((name) => arrays[`${name}.${layer}`]);
   const group = Math.floor(head / (heads / groups));
   const weights = new Float32Array(rows * columns);
   const scores = new Float64Array(columns);
   for (let row = 0; row < rows; row++) {
+    const step = queryStep?.data[head * rows + row] ?? 1;
     for (let column = 0; column < columns; column++) {
       let score = 0;
       const [from, to] = [(head * rows + row) * channels, (group * columns + column) * channels];
       for (let channel = 0; channel < channels; channel++) score += query.data[from + channel] * key.data[to + channel];
+      score *= step * (keyStep?.data[group * columns + column] ?? 1);
       if (rules.softcap != null) score = Math.tanh(score / rules.softcap) * rules.softcap;
       if (bias) score += bias.data[((head % bias.shape[0]) * rows + row) * columns + column];
       const seen = inSight(rules, column - (row + columns - rows)) && !hidden?.data[row * columns + column];
