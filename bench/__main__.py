@@ -90,6 +90,7 @@ FUNCTIONS = {  # module and function of each measurement that is not `measure` i
     "notebook": ("bertviz_page", "measure_notebook"),
     "long": ("hover", "measure_long"),
     "site": ("static_site", "measure"),
+    "live_site": ("static_site", "measure_live"),
     "bytes": ("first_paint", "measure_bytes"),
     "paint": ("first_paint", "measure_paint"),
     "startup": ("first_paint", "measure_startup"),

@@ -57,7 +57,7 @@ def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
     centred = replace(record, query=record.query * np.float32(record.scale), key=key, scale=1.0, lse=None)
     if not np.isfinite(centred.query).all():
         return _finished_maps(exact)
-    arrays, error = _rounded(centred, exact)
+    arrays, error = _round_layer(centred, exact)
     if not error <= MOST_ERROR:
         return _finished_maps(exact)
     if record.bias is not None:
@@ -78,7 +78,7 @@ def _maps(record: Record) -> FloatArray:
     return np.stack([record.weights(head) for head in range(record.heads)])
 
 
-def _rounded(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
+def _round_layer(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
     """Return queries and keys as whole numbers with the step of each row, and the largest error of a weight."""
     groups = len(record.key)
     shared = record.heads // groups  # heads that share a key-value head
@@ -94,7 +94,7 @@ def _rounded(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
             bias=record.bias if record.bias is None or len(record.bias) == 1 else record.bias[heads],
             sinks=None if record.sinks is None else record.sinks[heads],
         )
-        found, error = _rounded_group(own, exact[heads])
+        found, error = _round_group(own, exact[heads])
         for name, values in found.items():
             parts[name].append(values)
         largest = max(largest, error)
@@ -102,8 +102,8 @@ def _rounded(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
     return {name: (np.concatenate(values), coded[name]) for name, values in parts.items()}, largest
 
 
-def _rounded_group(record: Record, exact: FloatArray) -> tuple[dict[str, FloatArray], float]:
-    """Return the arrays of heads that share a key-value head, as ``_rounded`` does."""
+def _round_group(record: Record, exact: FloatArray) -> tuple[dict[str, FloatArray], float]:
+    """Return the arrays of heads that share a key-value head, as ``_round_layer`` does."""
     query, key = _principal_axes(record.query.reshape(-1, record.query.shape[-1]), record.key[0])
     shape = (record.heads, record.queries, -1)
     limit = np.minimum(MOST_ERROR, MOST_SHARE * exact.max(axis=-1))  # (head, query)
