@@ -11,7 +11,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.asking import asked
 from tests.support.cases import loop_over
-from ui.input.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of
+from ui.input.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, known_words, parse_probes, probe_of
 
 ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
 
@@ -87,3 +87,13 @@ def test_a_ready_question_is_told_and_one_s_own_is_not() -> None:
     page = asked("find", lang="zh")
     options = page.selectbox(key="probe").options
     assert "代词 · it：tired 还是 wide" in options
+
+
+def test_a_changed_text_has_the_other_candidate_as_its_noun() -> None:
+    for probe in LIBRARY:
+        known = known_words(probe.other)
+        if probe.other_right:
+            assert known is not None
+            assert known.right == probe.other_right
+            assert {known.right, known.other} == set(probe.candidates)
+    assert known_words("One text for all pages.") is None

@@ -26,8 +26,7 @@ from ui.pages.answers.options import CHOSEN, PASSAGE, PLACES, QUESTION, AnswersO
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.services import get_backend
-from ui.show.chart import draw_chart, theme
-from ui.show.computations import flow_computation
+from ui.show.chart import draw_chart, flow_computation, theme
 from ui.show.microscope import draw_microscope
 from ui.show.tables import download_button, download_table, model_provenance
 from ui.show.text import percent

@@ -19,9 +19,9 @@ from classroom.errors import NotInClass
 from i18n import _, gettext_lazy, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from ui.classroom import shared_address
-from ui.input.candidates import written_word
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, head_of, keep_head
+from ui.input.probes import written_word
 from ui.pages.break_head.question import ROLES, BreakHeadOptions, NounQuestion, Trial, find_words, run_trials
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice

@@ -11,7 +11,7 @@ from attention.head_search import counterparts
 from attention.view import View
 from i18n import gettext_lazy
 from inference import UserError
-from ui.input.candidates import guess_nouns, is_word, known_words, span_of, written_word
+from ui.input.probes import guess_nouns, is_word, known_words, span_of, written_word
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.state.params import drop_place

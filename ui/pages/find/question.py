@@ -18,8 +18,7 @@ from attention.head_search import LEAST, Flags, flips, follows, links, prefers_f
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
-from ui.input.candidates import guess_nouns
-from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
+from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, parse_probes, probe_of
 from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request

@@ -15,7 +15,7 @@ from inference import LocalBackend, TraceRequest
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS, stored_pronoun_head
 from tests.support.asking import asked, notes
-from ui.input.candidates import span_of
+from ui.input.probes import span_of
 from ui.pages.break_head.page import OUTCOMES, RIGHT
 from ui.pages.break_head.question import BreakHeadOptions, find_words
 from ui.state.navigation import view_fields
