@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, unpack
 from attention.head_names import head_label, parse_head
 from attention.view import View
-from i18n import _, error_message
+from i18n import _, error_message, ngettext
 from ui.show.text import format_comma_list
 
 NOTHING = "-"  # Value in the link for an empty list of edits.
@@ -116,7 +116,7 @@ def _describe_ablated(heads: Sequence[Head]) -> str:
     """Return a phrase for ablated heads, with their names if they are few."""
     if len(heads) > MOST_NAMED:
         return _("{many} heads ablated", many=len(heads))
-    return _("ablated: {heads}", heads=_names(heads))
+    return ngettext("head {heads} ablated", "heads {heads} ablated", len(heads), heads=_names(heads))
 
 
 def _describe_uniform(heads: Sequence[Head]) -> str:

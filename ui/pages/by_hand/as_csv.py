@@ -175,7 +175,7 @@ def _name(line: Sequence[str], number: int) -> str:
     if not name or len(name) > LONGEST_NAME:
         raise UserError(
             gettext_lazy(
-                "Cell 2 of line {number} ({matrix}) needs a name of 1 to {most} letters.",
+                "Cell 2 of line {number} ({matrix}) needs a name of 1 to {most} characters.",
                 number=number,
                 matrix=line[0].strip().upper(),
                 most=LONGEST_NAME,

@@ -160,7 +160,7 @@ def summary(title: str, rows: Sequence[Row]) -> str:
     Pairs without a prediction are not counted.
 
     >>> summary("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
-    'In 1 of 1 pairs, BERT gives at least 0.5 that the second text follows the first.'
+    'In 1 of 1 pairs, BERT gives at least 0.5 that the second text follows.'
     """
     chances = [chance for _, _, chance, _, _ in rows if chance is not None]
     if not chances:

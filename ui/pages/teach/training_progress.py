@@ -157,7 +157,7 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     """Return a sentence on the best score so far, compared with the TF-IDF baseline if it is known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
-    'Best so far: accuracy 0.900 on the dev rows, at step 13. Baseline: 0.950.'
+    'Best so far: dev accuracy 0.900 at step 13. Baseline: 0.950.'
     """
     step, score = max(scored, key=lambda point: point[1])
     said = _("Best so far: dev {measure} {score:.3f} at step {step:,}.", measure=measure, score=score, step=step)

@@ -48,8 +48,8 @@ from ui.state.view_state import ViewState
 def describe_unread(name: str, source: TokenRow) -> str:
     """Return sentences on words outside of the vocabulary or spelt in bytes; "" if there are none.
 
-    >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:47]
-    'Not in the vocabulary of M: 1 of 2 words, each '
+    >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:44]
+    '1 of 2 words are not in the vocabulary of M:'
     """
     many, words = source.unknown_words()
     if many:

@@ -185,7 +185,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
     """Return a sentence with the most similar pair and the mean over all pairs.
 
     >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
-    'Most similar: “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
+    'Most similar: “A cat.” and “A dog.” (0.50); mean over all pairs: 0.20.'
     """
     one, other = np.triu_indices(len(texts), 1)
     pairs = likeness[one, other]

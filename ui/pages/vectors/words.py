@@ -99,7 +99,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
 
     >>> levels = ["Embeddings", "After layer 0"]
     >>> describe_contexts("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), levels)
-    'After layer 0, the cosine of “bank” is 0.50 in sentences 1 and 2; different words average 0.25.'
+    'After layer 0, cosine of “bank”: 0.50 in sentences 1 and 2; different words average 0.25.'
     """
     cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
     first = _(

@@ -107,8 +107,8 @@ def summary(numbers: CostSetting) -> str:
     )
     path = float(TABLE[2].path_at(n, setting)[0])
     way = _(
-        "Steps between the text's ends: self-attention 1, recurrent {n:,}, dilated convolutions of "
-        "width {k} {path:.2f}.",
+        "Steps between the text's ends: self-attention 1, recurrent {n:,}, dilated convolutions (width "
+        "{k}) {path:.2f}.",
         n=numbers.n,
         path=path,
         k=setting.k,

@@ -75,7 +75,7 @@ def test_a_prediction_has_no_numbers() -> None:
 
 
 def test_answers_are_ticked_or_quoted(answers: dict[int, StepAnswer]) -> None:
-    answers |= {1: StepAnswer(5.0, "5"), 3: StepAnswer("larger", "It becomes larger.")}
+    answers |= {1: StepAnswer(5.0, text="5"), 3: StepAnswer("larger", text="It becomes larger.")}
     found = sections("attention")
     assert "\n> 5\n" in found[1]
     assert found[3].count("- [x]") == 1

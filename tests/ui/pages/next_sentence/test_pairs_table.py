@@ -145,7 +145,7 @@ def test_an_encoding_can_be_picked() -> None:
     [
         (b"only one\n", "第 1 行缺少一段文本"),
         (b"first text,second text\n", "文件中没有文本对"),
-        (b"x,y\n" * (MOST + 1), f"文件有 {MOST + 1} 对"),
+        (b"x,y\n" * (MOST + 1), f"文件有 {MOST + 1} 个句对"),
     ],
 )
 def test_a_file_is_refused_in_chinese(file: bytes, said: str) -> None:

@@ -69,7 +69,7 @@ def shown(folder: Path, **query: object) -> AppTest:
 def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path)
-    says(page, "with shuffled labels")
+    says(page, "shuffled labels")
     says(page, "1 of 6 heads")
     says(page, "chance (1-2)")
     says(page, "at most 5 of 100")
@@ -151,7 +151,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("state", "phase", "said"),
     [
-        ("running", "teach", "comparison follows the training"),
+        ("running", "teach", "shuffled-label"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
         ("running", "changes", "Comparing the"),
         ("stopped", "twin", "“Go on”"),

@@ -63,7 +63,7 @@ def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(plac
     assert bar(page).text == "Training: step 40 of 133, about 1.6 minutes left"
     assert bar(page).value == 30
     says(page, ": 0.750.")
-    says(page, "accuracy 0.900 on the")
+    says(page, "accuracy 0.900 at")
     says(page, "· <b>tiny<")  # Markup is shown as text.
     assert len(page.get("plotly_chart")) == 2
     press(page, "Stop")
@@ -133,7 +133,7 @@ def test_a_collapse_is_said_until_it_is_over(place: Path) -> None:
     names = [plan(99), evaluation(20, "O", f1=0.0), {"kind": "collapse", "step": 20, "only": "O"}]
     page = opened(put(place, lines=names, kind="tag", data="wnut-17"))
     assert notes(page, "refusal")[0].startswith("Two evaluations predicted “O”")
-    says(page, "F1 0.000 on the")
+    says(page, "F1 0.000 at")
 
 
 def test_a_line_that_is_half_written_is_waited_for(place: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
 def test_a_model_that_answers_has_its_curves_and_no_comparison(place: Path) -> None:
     lines = [plan(99), {"kind": "baseline", "f1": 0.125}, evaluation(20, f1=0.5, exact_match=0.25), step(20, 1.5)]
     page = opened(put(place, "done", lines=lines, kind="answer", data="questions-en", saved=True), show="changed")
-    says(page, "F1 0.500 on the")
+    says(page, "F1 0.500 at")
     says(page, ": 0.125.")
     found = [group.proto for group in page.get("button_group")]
     assert [len(group.options) for group in found] == [2]

@@ -50,7 +50,7 @@ def test_the_sentence_counts(steps: Steps) -> None:
     known = replace(steps, tokens=tuple(token for token in steps.tokens if not token.unknown))
     assert summary(known, [TEXT]).endswith("special tokens: 2.")
     placeless = replace(steps, tokens=tuple(replace(token, span=None) for token in steps.tokens))
-    assert summary(placeless, [TEXT]).endswith("so [UNK]: 1.")
+    assert summary(placeless, [TEXT]).endswith(" [UNK]: 1.")
     (row,) = comparison_rows([steps], [TEXT])
     assert (row["tokens"], row["special"], row["pieces per word"], row["unknown"]) == (8, 2, 2.0, 1)
 

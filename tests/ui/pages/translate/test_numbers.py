@@ -167,5 +167,5 @@ def test_a_translation_of_the_reader_s_own(translator: Translator) -> None:
     assert len(chips) == len(tokens) + 1
     assert [chip.get("label", "").strip() for chip in chips] == [*map(percent, chances), ""]
     choose(page, "Decoding", "greedy")
-    says(page, "above is unused")
+    says(page, "“Your own”")
     assert drawn(page, "composer")[0]["target"] == "Le chat dort."

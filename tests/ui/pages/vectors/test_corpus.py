@@ -204,7 +204,7 @@ def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").content.startswith(b"PK")
     assert f"vectors-{run.asked.model}-last-mean.npy" in answer.headers["Content-Disposition"]
     gone = client.get("/headlight/vectors/nobody/vectors.npy")
-    assert (gone.status_code, gone.text[:26]) == (410, "These vectors left")
+    assert (gone.status_code, gone.text) == (410, str(corpus.GONE))
     assert (
         client.get(f"/headlight/vectors/{VectorRun(Pooled(texts=TEXTS), Model()).token}/vectors.npy").status_code == 410
     )

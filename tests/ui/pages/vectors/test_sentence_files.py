@@ -33,9 +33,9 @@ def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
 
 
 def test_a_large_file_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_files, "MOST_BYTES", 10)
-    with pytest.raises(UserError, match="the limit is 0"):
-        decode(b"x" * 11)
+    monkeypatch.setattr(text_files, "MOST_BYTES", 2_000_000)
+    with pytest.raises(UserError, match=r"3 MB; .* 2\."):
+        decode(b"x" * 3_000_000)
 
 
 def test_too_many_and_too_long_lines_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

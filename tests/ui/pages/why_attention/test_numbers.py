@@ -22,7 +22,7 @@ def test_the_sentence_by_hand() -> None:
     said = summary(CostSetting(ComplexitySetting(d=384, k=3, r=64), 16))
     assert re.findall(r"[\d.,]*\d", said) == [
         *("16", "384", "0.0417", "98,304", "2,359,296"),  # n, d, the ratio, n² · d and n · d²
-        *("1", "16", "2.52", "3"),  # steps of self-attention, a recurrent layer and convolutions of width 3
+        *("1", "16", "3", "2.52"),  # steps of self-attention, a recurrent layer and convolutions of width 3
     ]
 
 
