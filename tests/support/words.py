@@ -15,9 +15,11 @@ from streamlit.testing.v1.element_tree import Block, Element
 from i18n.translation import FOLDER
 from ui.state.examples import EXAMPLES
 
-# Models read or write the quoted words; code, formulas, addresses and styles are no sentences.
+# Models read or write the quoted words; code, formulas, addresses, styles and BibTeX are no sentences.
 QUOTED = re.compile(
-    r"“[^”]*”|`[^`]*`|\$[^$]*\$|```.*?```|<style.*?</style>|<[^>]*>|https?://\S+|\]\([^)]*\)|:material/\w+:", re.DOTALL
+    r"“[^”]*”|`[^`]*`|\$[^$]*\$|```.*?```|<style.*?</style>|<[^>]*>|https?://\S+|\]\([^)]*\)|:material/\w+:"
+    r"|@\w+\{(?:[^{}]|\{[^{}]*\})*\}",
+    re.DOTALL,
 )
 SOURCES = ("js_content", "css_content", "html_content")
 SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")

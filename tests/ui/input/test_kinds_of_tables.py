@@ -82,10 +82,3 @@ def test_each_kind_of_table_that_is_read_is_named(place: str, kind: str) -> None
 @pytest.mark.parametrize("suffixes", [TABLES, corpus.SUFFIXES["csv"]])
 def test_the_file_chooser_offers_each_kind_of_table(suffixes: Sequence[str]) -> None:
     assert set(NAMES) <= set(suffixes)
-
-
-def test_the_help_of_teach_states_other_encodings() -> None:
-    content = "text,label\n" + "".join(f"L'été {at} à Paris,{'a' if at % 2 else 'b'}\n" for at in range(40))
-    read = read_labeled(TaskFiles(File("mine.csv", content.encode("cp1252"))))
-    assert any("cp1252" in translate(said) for said in read.notes)
-    assert "not UTF-8" in translate(own_files.ABOUT["train"])

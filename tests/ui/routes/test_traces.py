@@ -1,6 +1,7 @@
 """Routes of a trace: its numbers, and messages for invalid addresses."""
 
 import hashlib
+import re
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,8 @@ def test_a_file_cannot_pass_for_another_text(trace: Trace) -> None:
 
 def test_an_address_says_in_which_language_it_is_answered(client: TestClient, trace: Trace) -> None:
     gone, wrong = f"{PREFIX}/{trace.id}/grid?seal=x", f"{PREFIX}/{trace.id}/rows?seal={trace_seal(trace.id)}&query=x"
-    assert client.get(f"{gone}&lang=zh").text == "这段文本已不在内存中，需要重新运行。"
-    assert client.get(f"{wrong}&lang=zh").text == "“query”是 'x'；应为 0 至 5 的整数。"
+    assert "内存" in client.get(f"{gone}&lang=zh").text
+    assert re.search(r"“query”.*'x'.*0 至 5", client.get(f"{wrong}&lang=zh").text)
     for address in (gone, wrong):
         assert client.get(address).text == client.get(f"{address}&lang=tlh").text
         assert client.get(address).text.isascii() == (address == gone)  # The other message quotes the request.

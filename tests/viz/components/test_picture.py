@@ -65,7 +65,7 @@ def test_it_says_where_patches_are_and_names_what_has_none() -> None:
 
 
 def test_a_text_has_no_picture() -> None:
-    with pytest.raises(ValueError, match="not a picture"):
+    with pytest.raises(ValueError, match="no picture"):
         grid_and_picture(sentence_trace())
 
 

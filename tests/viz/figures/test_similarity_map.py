@@ -21,7 +21,7 @@ def test_groups_are_told_apart_twice() -> None:
     one, other = figure().data
     assert one.marker.color != other.marker.color
     assert one.marker.symbol != other.marker.symbol
-    assert (one.name, other.name) == ("group 1, 2 heads", "group 2, 2 heads")
+    assert (one.name, other.name) == ("group 1 (2)", "group 2 (2)")
     assert list(one.x) == [0, 2]
 
 
