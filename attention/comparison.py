@@ -213,6 +213,7 @@ def _end(place: Place) -> tuple[int, int]:
     return place[0], place[2]
 
 
+NO_COMMON_WORDS = gettext_lazy("The texts share no words, so no row can be compared.")
 MOST_WORK = 3 * 10**7  # limit on the number of logarithms per side; long texts use sampled rows
 
 Rows = npt.NDArray[np.intp]
@@ -314,7 +315,7 @@ def changes(views: AlignedViews, partners: Heads) -> Changes:
     spaced rows.
     """
     if not views.queries.pairs or not views.keys.pairs:
-        raise ValueError(gettext_lazy("The texts share no words, so no row can be compared."))
+        raise ValueError(NO_COMMON_WORDS)
     layers, heads = partners.shape[:2]
     rows = sample_rows(views, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)

@@ -15,6 +15,9 @@ from attention.record import AnyRecord
 from attention.tokens import TokenRow
 from i18n import gettext_lazy
 
+NO_WORDS_TO_SWAP = gettext_lazy("This text has no two different words to swap. Type a longer one.")
+SAME_WORDS = gettext_lazy("Both words are the same. Pick two different ones.")
+
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
@@ -256,7 +259,7 @@ def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
     """
     parts = word_stretches(row)
     if not any(len({row.ids[slice(*unit)] for unit in stretch}) > 1 for stretch in parts):
-        raise ValueError(gettext_lazy("This text has no two different words to swap. Type a longer one."))
+        raise ValueError(NO_WORDS_TO_SWAP)
     dice = random.Random(seed)
     while True:
         mixed = [dice.sample(stretch, len(stretch)) for stretch in parts]
@@ -282,7 +285,7 @@ def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
             )
         )
     if row.ids[slice(*every[first])] == row.ids[slice(*every[second])]:
-        raise ValueError(gettext_lazy("Both words are the same. Pick two different ones."))
+        raise ValueError(SAME_WORDS)
     pair = {every[first]: every[second], every[second]: every[first]}
     if not any(pair.keys() <= set(stretch) for stretch in parts):
         raise ValueError(gettext_lazy("The words are in different texts. Pick two of one text."))

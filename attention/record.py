@@ -48,6 +48,7 @@ def check_cancellation() -> None:
 
 Doubles = npt.NDArray[np.float64]
 
+MAPS_ONLY = gettext_lazy("This model reports attention maps only. Use a model such as BERT or GPT-2.")
 EVERYTHING = slice(None)
 BLOCK = 2**17  # scores per block: 1 MB of float64, which fits into the cache of a core
 
@@ -224,7 +225,7 @@ class MapRecord:
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
         """Raise Unavailable, because scores were not recorded."""
-        raise Unavailable(gettext_lazy("This model reports attention maps only. Use a model such as BERT or GPT-2."))
+        raise Unavailable(MAPS_ONLY)
 
     def quick(self) -> MapRecord:
         """Return the record itself, because its maps are already computed."""

@@ -266,7 +266,7 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
     Traceback (most recent call last):
-    inference.errors.UserError: Only listed models can be opened here, at their main revision. Pick another one.
+    inference.errors.UserError: Only listed models, at their main revision, can be opened here. Pick another model.
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(

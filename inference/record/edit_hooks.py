@@ -101,13 +101,13 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
             key = edit.key if isinstance(edit, MaskEdge | MaskKey | ZeroValue) else 0
             if query >= queries[part] or key >= keys[part]:
                 there = (
-                    gettext_lazy("{tokens} tokens look", tokens=queries[part])
+                    gettext_lazy("the last query is {last}", last=queries[part] - 1)
                     if query >= queries[part]
-                    else gettext_lazy("{tokens} tokens are looked at", tokens=keys[part])
+                    else gettext_lazy("the last key is {last}", last=keys[part] - 1)
                 )
                 raise UserError(
                     gettext_lazy(
-                        "The edit {edit} names a missing token: {there}, counted from 0. Pick others.",
+                        "The edit {edit} names a missing token: {there}. Pick another.",
                         edit=pack([edit]),
                         there=there,
                     ),

@@ -68,7 +68,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     if not 0 <= layer < layers:
         raise UserError(
             gettext_lazy(
-                "There is no layer {layer} in “{part}”; it has {layers}.",
+                "There is no layer {layer} in “{part}”; it has {layers}, counted from 0.",
                 layer=layer,
                 part=PART_NAMES.get(part, part),
                 layers=layers,

@@ -294,7 +294,9 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
     at = blanked.positions[blank]
     [log] = at_blanks(loaded, blanked.reading, [at])
     if token >= len(log):
-        raise UserError(f"Piece {token} was asked about; {loaded.id.name} knows {len(log)}.")
+        raise UserError(
+            gettext_lazy("There is no token {token}; tokens are 0 to {last}.", token=token, last=len(log) - 1)
+        )
     return guess(loaded, log, token if token >= 0 else int(log.argmax())), at
 
 

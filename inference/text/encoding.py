@@ -73,8 +73,8 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
     The model reads all unknown tokens as the same token, but its results look like any other.
 
     >>> row = TokenRow(("my", "猫"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
-    >>> explain_unreadable(row, "BERT")[:35]
-    'BERT reads 1 of the 2 tokens as [UN'
+    >>> explain_unreadable(row, "BERT")[:33]
+    'BERT reads 1 of 2 tokens as [UNK]'
     """
     text = row.unreadable()
     if not text:

@@ -164,10 +164,10 @@ class SafeTokenizer:
         if max(reading.ids) >= rows:
             raise UserError(
                 gettext_lazy(
-                    "The tokenizer of {name} returns token {token}, but the model has {known}.",
+                    "The tokenizer of {name} returns token {token}; the model has tokens 0 to {last}.",
                     name=self.name,
                     token=max(reading.ids),
-                    known=rows,
+                    last=rows - 1,
                 ),
                 way_out="embedded",
             )

@@ -16,7 +16,7 @@ def in_words(component: Any) -> tuple[str, ...]:
 
     >>> from tokenizers import normalizers
     >>> in_words(normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]))
-    ('Unicode NFKC: one spelling for similar characters', 'lower case')
+    ('Unicode NFKC: similar characters unified', 'lower case')
     """
     return () if component is None else tuple(_words(json.loads(component.__getstate__())))
 

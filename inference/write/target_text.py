@@ -31,16 +31,7 @@ def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
     reading = loaded.reader.read_target(target)
     ids = _decoder_ids(loaded.model, reading)
     if len(ids) > loaded.limit:
-        raise UserError(
-            gettext_lazy(
-                "The target text has {tokens:,} tokens; {name} writes at most {limit:,}. Shorten it.",
-                tokens=len(ids),
-                name=loaded.id.name,
-                limit=loaded.limit,
-            ),
-            way_out="text",
-            details={"tokens": len(ids), "limit": loaded.limit},
-        )
+        raise _length_error(loaded, len(ids))
     [start] = loaded.reader.spell(ids[:1])
     with as_user_error(
         gettext_lazy("The target tokens of {name} cannot be aligned. Leave the target text out.", name=loaded.id.name)
@@ -91,16 +82,21 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
         )
     many = before + len(tokens)
     if many > loaded.limit:
-        raise UserError(
-            gettext_lazy(
-                "The text and its continuation have {many:,} tokens; {name} reads at most {limit:,}. Shorten it.",
-                many=many,
-                name=loaded.id.name,
-                limit=loaded.limit,
-            ),
-            way_out="text",
-            details={"tokens": many, "limit": loaded.limit},
+        raise _length_error(loaded, many)
+
+
+def _length_error(loaded: LoadedModel, tokens: int) -> UserError:
+    """Return the error for a target text, or for a prompt and its continuation, that is too long."""
+    values = {"tokens": tokens, "name": loaded.id.name, "limit": loaded.limit}
+    message = (
+        gettext_lazy("The target text has {tokens:,} tokens; {name} writes at most {limit:,}. Shorten it.", **values)
+        if loaded.id.kind == "encoder-decoder"
+        else gettext_lazy(
+            "The text and its continuation have {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it.",
+            **values,
         )
+    )
+    return UserError(message, way_out="text", details={"tokens": tokens, "limit": loaded.limit})
 
 
 def target_of(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:

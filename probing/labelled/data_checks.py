@@ -214,7 +214,7 @@ def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_
     >>> def words(texts):
     ...     return [(len(text.split()), text.count("d")) for text in texts]
     >>> fit(LabeledDataset("classify", ("x", "y"), rows, (), ()), words, 2).sentence
-    '2 texts were measured; longer than 2 tokens, and so cut: 1 (50.0%). Unknown to the model: 1 of 4 tokens (25.0%).'
+    '2 texts were measured; cut to 2 tokens: 1 (50.0%). Unknown tokens: 1 of 4 (25.0%).'
     """
     texts = [row.text for row in all_rows(labels)]
     measured = list(measure(texts[:: -(-len(texts) // most)]))

@@ -104,7 +104,7 @@ def test_finished_maps_will_do() -> None:
 
 @pytest.mark.parametrize("read_at", list(CrossRowConvention))
 def test_a_trace_without_cross_attention_is_told_so(read_at: Any) -> None:
-    with pytest.raises(Unavailable, match="no cross-attention"):
+    with pytest.raises(Unavailable, match=r"^tiny .*\bcross-"):
         read(sentence_trace(), read_at)
 
 

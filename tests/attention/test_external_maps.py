@@ -127,7 +127,7 @@ def test_they_are_saved_and_opened_and_have_no_queries() -> None:
     made = trace(maps(), row(TOKENS), texts=("w0 w1", None))
     opened = parse(dump(made))
     np.testing.assert_array_equal(opened.weights(1, 2), made.weights(1, 2))
-    with pytest.raises(Unavailable, match="attention maps only"):
+    with pytest.raises(Unavailable, match=f"^{opened.model.architecture} "):
         opened.query(0, 0)
 
 
@@ -187,17 +187,17 @@ def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
             12,
             r"neither .*a\[..., :12, :12\].*first axis of 16 .*a\[:1\]",
         ),
-        ([np.full((16, 2, 64, 64), 1 / 64)] * 2, 12, r"16 texts of 64 × 64, padded. .*\[a\[:1, :, :12, :12\] for a in"),
+        ([np.full((16, 2, 64, 64), 1 / 64)] * 2, 12, r"\b16 .*64 × 64.*\[a\[:1, :, :12, :12\] for a in"),
         (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 is in the heads' place"),
         (
             np.random.default_rng(0).normal(size=(1, 4, 128)),
             4,
             "the key axis differs. These are not attention weights",
         ),
-        (np.full((1, 4, 128), 1 / 128), 4, r"the key axis differs. .*keys=\[…\] \(128\)"),
-        ([[0.9, 0.1]], 2, r"1 × 2 .*the query axis differs. .* tokens \(1\) .* keys=\[…\] \(2\)"),
+        (np.full((1, 4, 128), 1 / 128), 4, r"\bkey axis .*\(4\), keys=\[…\].*\(128\)"),
+        ([[0.9, 0.1]], 2, r"1 × 2 .*\bquery axis .*\(1\), keys=\[…\].*\(2\)"),
         (np.full((1, 1, 4096, 514), 1 / 514), 4096, "4096 × 514 .*the key axis differs. Longformer"),
-        (np.full((1, 2, 9, 9), 1 / 9), 12, "9 × 9 .* 12 tokens .*neither axis matches. Name the model's tokens"),
+        (np.full((1, 2, 9, 9), 1 / 9), 12, r"9 × 9 .*\b12 tokens: neither .*convert_ids_to_tokens"),
     ],
 )
 def test_axes_that_do_not_fit_are_named(given: Any, names: int, said: str) -> None:

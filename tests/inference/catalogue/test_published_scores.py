@@ -24,6 +24,7 @@ from inference.files.embedded import BERT, TRANSLATOR, own_here
 from inference.request import EMBEDDED
 from tests.support.present import present
 from ui.show import published_bert
+from ui.show.scored_links import describe_relation
 
 
 def scores(**changes: Any) -> Any:
@@ -110,7 +111,8 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     points: Any = pytest.approx(9.5)
     assert (found.tired, found.behind) == (PronounHead(5, 11, 0.43), WeakRelation("xcomp", points))
     sentence = published_bert.describe_known_heads(found)
-    assert re.findall(r"\d+-\d+|\d+\.\d+|xcomp", sentence) == ["5-11", "0.43", "9.5", "xcomp"]
+    assert re.findall(r"\d+-\d+|\d+%|\d+\.\d+", sentence) == ["5-11", "43%", "9.5"]
+    assert describe_relation("xcomp") in sentence
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
 def test_a_comparison_needs_scores_of_relations_in_the_file(tmp_path: Path, further: Any, compared: bool) -> None:
     put_bert(tmp_path, further, SLIDE)
     sentence = published_bert.describe_known_heads(present(masked_accuracy(BERT, tmp_path)))
-    assert re.findall(r"\d+\.\d+", sentence) == ["0.43"]
+    assert re.findall(r"\d+%|\d+\.\d+", sentence) == ["43%"]
     assert ("MiniLM" in sentence) == compared
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -10,8 +11,10 @@ from inference.errors import UserError
 from inference.files.hub import check_id, check_revision, convert_hub_errors, run_with_timeout
 from tests.support.cases import loop_over
 
+BERT = "google-bert/bert-base-uncased"  # the example in the error message
 
-@pytest.mark.parametrize("name", ["gpt2", "google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])
+
+@pytest.mark.parametrize("name", ["gpt2", BERT, "answerdotai/ModernBERT-base"])
 def test_ids(name: str) -> None:
     assert check_id(name) == name
 
@@ -23,7 +26,7 @@ def test_revisions(revision: str | None) -> None:
 
 @loop_over("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
 def test_names_that_cannot_be_ids(name: str) -> None:
-    with pytest.raises(UserError, match="the name"):
+    with pytest.raises(UserError, match=re.escape(BERT)):
         check_id(name)
 
 

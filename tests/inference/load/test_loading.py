@@ -65,7 +65,7 @@ def test_shapes_that_differ(models: Path, tmp_path: Path) -> None:
     shutil.copytree(models / "bert", tmp_path / "wide")
     config = json.loads((tmp_path / "wide" / "config.json").read_text())
     (tmp_path / "wide" / "config.json").write_text(json.dumps(config | {"intermediate_size": 64}))
-    with pytest.raises(UserError, match="fit its configuration"):
+    with pytest.raises(UserError, match=r" wide .*configuration"):
         opened(tmp_path / "wide")
 
 
@@ -109,7 +109,7 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
     hostile = {"model_type": "own", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
     (tmp_path / "coded" / "config.json").write_text(json.dumps(config | hostile))
     (tmp_path / "coded" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with pytest.raises(UserError, match="never run here"):
+    with pytest.raises(UserError, match=r"^coded .*code"):
         opened(tmp_path / "coded")
     known = hostile | {"model_type": "bert"}
     (tmp_path / "coded" / "config.json").write_text(json.dumps(config | known))
@@ -145,7 +145,7 @@ def test_a_configuration_larger_than_its_weights_takes_no_memory(
 
 def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inference.load.shared_weights.MOST_MODULES", 20)
-    with pytest.raises(UserError, match="fit its configuration"):
+    with pytest.raises(UserError, match=r" bert .*configuration"):
         opened(models / "bert")
     monkeypatch.undo()
     for _ in range(2):  # Modules are counted for each model separately.

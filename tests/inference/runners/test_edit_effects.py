@@ -110,7 +110,7 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend: LocalBackend
     [
         (VectorEffects(text=TEXT, edits=((Ablate(6, 0),),)), "has 6 layers of 12 heads"),
         (VectorEffects(text=TEXT, edits=((MaskEdge(0, 0, 1, 99),),)), "names a missing token"),
-        (VectorEffects(text=TEXT, edits=((),) * 2049), "at most 2048"),
+        (VectorEffects(text=TEXT, edits=((),) * 2049), r"2049 .* 2048\b"),
         (BlankEffects(text="the [MASK]", words=("cat",)), "no masked-word head"),
         (FollowsEffects(text="one", pair="two"), "no next-sentence head"),
         (NextTokenEffects(text="one"), "no next-word head"),
@@ -123,7 +123,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, qu
 
 
 def test_a_word_of_several_pieces_is_refused(backend: LocalBackend, folder: Path) -> None:
-    with pytest.raises(UserError, match="is 4 pieces"):
+    with pytest.raises(UserError, match=r"“zxqv” .* 4\b"):
         backend.predict(BlankEffects(str(folder / "bert"), text="the [MASK]", words=("zxqv",)))
 
 

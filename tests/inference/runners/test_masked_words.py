@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,7 @@ def test_words_that_cannot_stand_there_are_told_why(backend: LocalBackend, root:
     assert "blank itself" in problems["[MASK]"]
     assert "reads nothing" in problems["\u200b"]
     assert "control character" in problems["a\0"]
-    assert "at most 100" in problems["i" * 101]
+    assert re.search(r"\b101\b.*\b100\b", problems["i" * 101])
     assert "tokens; BERT reads at most 40" in problems[("a " * 40).strip()]
 
 
@@ -307,7 +308,7 @@ def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str,
 
 def test_two_hundred_masks_are_too_many_where_the_text_is_short_enough(backend: LocalBackend, root: Path) -> None:
     folder = save(root / "long", "BERT", max_position_embeddings=256)
-    with pytest.raises(UserError, match=r"200 pieces .* 20") as caught:
+    with pytest.raises(UserError, match=r"200 tokens .* 20\b") as caught:
         backend.predict(MaskedWords(model=str(folder), text="[MASK] " * 200))
     assert caught.value.details == {"blanks": 200, "limit": 20}
 
@@ -315,7 +316,7 @@ def test_two_hundred_masks_are_too_many_where_the_text_is_short_enough(backend: 
 def test_a_cut_text(backend: LocalBackend, root: Path) -> None:
     found = ask(backend, root, text="The [MASK] " + "cat " * 60, cut=9, words=("it",))
     assert len(found.row) == 9
-    assert "Only the beginning" in found.candidates[0].problem
+    assert "cut" in found.candidates[0].problem
     with pytest.raises(UserError, match="is hidden"):
         ask(backend, root, text="cat " * 60 + "[MASK]", cut=9)
 

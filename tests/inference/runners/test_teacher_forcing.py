@@ -92,12 +92,12 @@ def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> 
         ({"written": ()}, "The translation is empty"),
         ({"edits": ((Ablate(3, 0, "cross"),),)}, "names a missing head"),
         ({"edits": ((MaskEdge(0, 0, 2, 99, "cross"),),)}, "names a missing token"),
-        ({"edits": ((),) * 3000}, "at most 2048"),
+        ({"edits": ((),) * 3000}, r"3000 .* 2048\b"),
         ({"edits": ()}, "Got 0 sets of edits; expected 1 to"),
         ({"text": " "}, "The text is empty"),
         ({"written": (5, 10**6)}, "Token 1000000 was written"),
-        ({"written": (5,) * 80}, "reads at most 64"),
-        ({"model": "all-MiniLM-L6-v2"}, "does not write"),
+        ({"written": (5,) * 80}, r"81 tokens.* 64\b"),
+        ({"model": "all-MiniLM-L6-v2"}, "all-MiniLM-L6-v2 .*headlight-en-fr"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(

@@ -122,7 +122,7 @@ def test_exact_tokens_are_read_after_the_start_token(models: dict[str, LoadedMod
 
 def test_exact_tokens_that_are_too_many(models: dict[str, LoadedModel]) -> None:
     assert len(force_tokens(models["marian"], (7,) * 63)[0].ids) == 64
-    with pytest.raises(UserError, match=r"65 tokens .* 64") as caught:
+    with pytest.raises(UserError, match=r"65 tokens.* 64\b") as caught:
         force_tokens(models["marian"], (7,) * 64)
     assert caught.value.details["limit"] == 64
 
@@ -144,7 +144,7 @@ def test_a_model_without_a_head_for_writing(tmp_path: Path) -> None:
         tmp_path
     )
     loaded = load(ModelSource("bare", None, tmp_path), Settings())
-    with pytest.raises(UserError, match="does not write"):
+    with pytest.raises(UserError, match=r"^bare "):
         write_target(loaded, loaded.reader.read("The cat", None, None))
     assert read_target(loaded, "Le chat")[0].ids[0] == 0
     assert force_tokens(loaded, (7, 8))[0].ids == (0, 7, 8)

@@ -115,7 +115,7 @@ def test_without_sacrebleu_it_says_what_to_do(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     assert main(["translate", str(setting(steps=9))]) == 2
-    assert "Run pip install -r requirements-test.txt" in capsys.readouterr().err
+    assert "pip install -r requirements-test.txt" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
