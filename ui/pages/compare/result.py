@@ -87,9 +87,9 @@ def _describe_heads(found: Comparison) -> str:
     mine = float(bits[found.head])
     values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
     if most == found.head or np.isnan(mine):
-        return _("Over all rows, {most} of {heads} heads changes most: {bits} bits.", **values)
+        return _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
     return _(
-        "Over all rows, {most} of {heads} heads changes most: {bits} bits; {head} by {mine}.",
+        "Over all rows, head {most} of {heads} changes most: {bits} bits; {head} by {mine}.",
         head=found.name(found.head),
         mine=format_small(mine),
         **values,

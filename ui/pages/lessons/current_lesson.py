@@ -91,7 +91,7 @@ def get_lesson(options: LessonsOptions) -> NamedLesson | None:
     elif options.lesson in come_along():
         return NamedLesson(options.lesson, come_along()[options.lesson])
     elif options.lesson:
-        show_notice(_("There is no lesson “{name}”; these there are.", name=options.lesson[:40]))
+        show_notice(_("There is no lesson “{name}”. Pick one below.", name=options.lesson[:40]))
     return None
 
 

@@ -159,7 +159,7 @@ def describe_growth(recorded: RecordedRuns) -> str:
         said.append(f"{name_of(model)} × {last / first:.0f}")
     least, most = lengths
     return _(
-        "{most} tokens, {factor} times {least}, take so much longer: {networks}.",
+        "From {least} to {most} tokens (× {factor}), the time grows: {networks}.",
         most=most,
         factor=most // least,
         least=least,

@@ -52,7 +52,7 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
-    says(page, f"{layer}-{head} of 72 heads changes most: {bits.max():.2f} bits")
+    says(page, f"head {layer}-{head} of 72 changes most: {bits.max():.2f} bits")
     says(page, f"3-1 by {bits[3, 1]:.2f}")
     stands(page)
 
@@ -65,7 +65,7 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     view = {"model": EMBEDDED, "differs": "model", "beside": BERT, "layer": 3, "head": 1}
     page = asked("compare", **view)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} in {EMBEDDED} and {weights[1]:.0%} in {BERT}.")
-    says(page, f"{layer}-{head} of 72 heads changes most")
+    says(page, f"head {layer}-{head} of 72 changes most")
     page = asked("compare", **view, heads="best")
     says(page, f"{weights[0]:.0%} in 3-1 of {EMBEDDED} and {weights[1]:.0%} in 3-1 of {BERT}, most similar"
          " on 60 sentences")  # fmt: skip
@@ -90,7 +90,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     page = asked("compare", model=EMBEDDED, differs="edit", edits="a1-0", layer=3, head=1)
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
     says(page, f"“it” gives “animal” {weights[0]:.0%} without ablation and {weights[1]:.0%} with head 1-0 ablated.")
-    says(page, f"{layer}-{head} of 72 heads changes most")
+    says(page, f"head {layer}-{head} of 72 changes most")
     says(asked("compare", differs="edit", edits="-"), "72 heads changes.")
 
 
@@ -117,10 +117,10 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
             {"model": TRANSLATOR, "part": "cross", "differs": "model", "beside": EMBEDDED},
-            f"{TRANSLATOR} shows cross attention; {EMBEDDED} has only: encoder",
+            f"{TRANSLATOR} shows cross attention; {EMBEDDED} has only encoder",
         ),
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "48 × 48 of"),
-        ({"opened": "file-0"}, "left the memory"),
+        ({"opened": "file-0"}, " memory; "),
     ],
     ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
 )
@@ -135,5 +135,5 @@ def test_two_translations_are_compared_in_every_part() -> None:
     for part in ("encoder", "decoder", "cross"):
         page = asked("compare", model="headlight-en-fr", part=part, text="The cat sleeps.", other="The dog sleeps.")
         assert notes(page, "refusal") == []
-        says(page, "of 24 heads")
+        says(page, "of 24 changes")
         stands(page)

@@ -59,7 +59,7 @@ def test_it_is_played_and_its_text_is_no_markup() -> None:
     assert not any(one.proto.allow_html for one in page.markdown)
     page.number_input(key="lesson_own_0_number").set_value(8.0)
     press(page, "Check")
-    says(page, "reads 8 tokens.")
+    says(page, "Tokens: 8.")
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_a_lesson_comes_with_its_link() -> None:
     ("query", "said"),
     [
         ({"lesson": "own", "carried": "x"}, "The lesson in this link is damaged"),
-        ({"lesson": "<b>"}, "There is no lesson “<b>” here"),
+        ({"lesson": "<b>"}, "lesson “<b>”"),
         ({"lesson": "order", "step": "x"}, "“step” is not valid"),
         ({"lesson": "order", "show": "x"}, "“show” is not valid"),
         ({"lesson": "own", "carried": pack_lesson("title = 3")}, "Your own lesson has faults"),

@@ -62,7 +62,7 @@ def test_the_file_has_the_numbers_of_the_sentence() -> None:
 @pytest.mark.parametrize("show", ["matrix", "lines", "words", "removal", "heads"])
 def test_the_view_opens_with_a_result(show: str) -> None:
     page = asked("similarity", model=EMBEDDED, show=show)
-    says(page, "cosine is")
+    says(page, "Cosine: 0.")
     stands(page)
 
 
@@ -129,7 +129,7 @@ def test_a_hit_becomes_the_second_text() -> None:
     page = asked("similarity", model=EMBEDDED, text=CAT, show="search")
     stands(page)
     page.file_uploader(key="similarity_file").set_value(("a.txt", f"It rains.\n{KITTEN}".encode(), "text/plain")).run()
-    says(page, "Of 2")
+    says(page, "of 2 ")
     says(page, f"{measured().cosine:.3f}")
     table = page.dataframe[0].value
     assert table.iloc[0, 1] == 2

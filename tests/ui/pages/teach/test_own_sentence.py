@@ -46,7 +46,7 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
         (box,) = (box for box in page.text_input if box.key == TYPED)
         assert box.value == FIRST
         says(page, f"the logit of “{HOSTILE}”")
-        says(page, "heads have")
+        says(page, " of 6 heads")
         stands(page)
         page = asked("teach", job=job, show="try", label=1, edits="a0-1")
         assert count_edits((Ablate(0, 1),)) in [caption.value for caption in page.caption]
@@ -78,7 +78,7 @@ def test_a_model_with_attention_of_its_own_has_fewer_ways(tmp_path: Path) -> Non
     with toys(tmp_path, "classify", "", "DeBERTa v2") as job:
         page = asked("teach", job=job, show="try", sentence="it was the cat")
         says(page, "ablation. Choose")
-        says(page, "not available")
+        says(page, "value zeroing")
         stands(page)
 
 

@@ -28,7 +28,7 @@ def told(**query: str) -> list[tuple[int, int]]:
     """Return (tokens ranked first, all tokens) for each note about teacher forcing."""
     page = asked("translate", model="headlight-en-fr", text=CAT, **query)
     stands(page)
-    said = re.findall(r"Teacher forcing:.*?(\d+) of your (\d+) tokens", " ".join(notes(page)))
+    said = re.findall(r"Teacher forcing:.*?(\d+) of (\d+) ", " ".join(notes(page)))
     return [(int(first), int(of)) for first, of in said]
 
 

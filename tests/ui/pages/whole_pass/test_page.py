@@ -27,7 +27,7 @@ BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on th
 def test_the_stack_is_what_it_opens_with() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     stands(page)
-    (found,) = (re.findall(r"model is ([\d.e-]+) of ([\d.e-]+)", said) for said in notes(page) if "model is" in said)
+    (found,) = (re.findall(r": ([\d.e-]+) of ([\d.e-]+) ", said) for said in notes(page) if "recomputed" in said)
     away, size = found[0]
     assert float(away) < 2e-5 * float(size)
     says(page, "[CLS] 101, the 1996, cat 4937, sat 2938, . 1012, [SEP] 102.")
@@ -174,7 +174,7 @@ def test_what_another_text_lends() -> None:
     says(asked("whole_pass", **query), "at token 3 “[MASK]”: ")
     page = asked("whole_pass", **{**query, "lender": "The old cat [MASK] there."})
     stands(page)
-    says(page, " of 9 tokens that")
+    says(page, " 6 of 9 tokens")
     page = asked("whole_pass", **{**query, "change": "token", "row": 6, "lender": "The cat [MASK]"})
     assert "“mat” (token 6)" in " ".join(notes(page, "refusal"))
 

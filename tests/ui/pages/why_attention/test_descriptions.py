@@ -85,7 +85,7 @@ def test_where_the_gradient_is() -> None:
 
 def test_how_the_time_grows() -> None:
     assert descriptions.describe_growth(recorded(SAME)) == (
-        "64 tokens, 4 times 16, take so much longer: LSTM × 4, convolutions × 4, Transformer × 16."
+        "From 16 to 64 tokens (× 4), the time grows: LSTM × 4, convolutions × 4, Transformer × 16."
     )
 
 

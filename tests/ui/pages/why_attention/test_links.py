@@ -13,7 +13,7 @@ from training.jobs.baseline_runs import BaselineStatus
 def test_numbers_out_of_bounds_are_brought_within() -> None:
     page = asked("why_attention", k=1, n=9999999, d="x")
     says(page, "At n = 100,000 and d = 384")
-    says(page, "of width 2")
+    says(page, "(width 2)")
     says(page, "“d”")
 
 

@@ -77,8 +77,8 @@ def test_what_was_trained_here_is_shown_beside_the_recorded_seeds(runs: Scripted
     runs.seen = BaselineStatus("done", found=baseline_runs.read(tmp_path / "found.json"))
     page = asked("why_attention", task="order", off="norm", seed=1)
     stands(page)
-    says(page, "more than 0.00.")
-    says(page, "256 tokens, 16 times as")
+    says(page, " 0.00 at any")
+    says(page, "256 tokens (× 16)")
     assert "Train" not in [button.label for button in page.button]
 
 
