@@ -7,6 +7,7 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inference.scheduling import BUSY
 from tests.support.asking import asked, notes, press
 from tests.support.words import english
 from ui.run.services import get_backend
@@ -24,7 +25,7 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def says_so(page: AppTest) -> bool:
-    return any("try again soon" in refusal for refusal in notes(page, "refusal"))
+    return any(BUSY in refusal for refusal in notes(page, "refusal"))
 
 
 @pytest.mark.slow
