@@ -83,7 +83,7 @@ PAGES = {
     "block": Page([{"fold": "parameters,kinds,activation,cost"}]),
     "by_hand": Page(
         [
-            ({}, "头 1：“it”把 0.92 的注意力给了“cat”"),
+            ({}, "头 1：“it”把 92% 的注意力给了“cat”"),
             ({"numbers": "garbage"}, "链接中的数字已损坏"),
             ({"preset": "sentence", "heads": 3}, "3 个头无法平分 4 列"),
             ({"preset": "tutorial"}, "这里确实如此：“french” → “I”"),
