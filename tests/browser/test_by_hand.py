@@ -17,7 +17,7 @@ from tests.support.visitor import DEEP_LINK, box_of, file_of
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
 from ui.pages.by_hand.example import Example, example_of, resize
 
-EVEN = "“je” gives “ai” 0.29 of its attention"
+EVEN = "“je” gives “ai” 29% of its attention"
 
 
 @pytest.fixture
@@ -112,12 +112,12 @@ def a_file_comes_in(opened: Page, folder: Path) -> None:
     other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
     upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
     upload.set_input_files(other)
-    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 100% of its attention")).to_be_visible()
     bad = folder / "bad.csv"
     bad.write_text("![](http://example.org/x.png),1\n")
     upload.set_input_files(bad)
     expect(opened.get_by_role("alert").filter(has_text="Line 1 has the matrix '![](http")).to_be_visible()
-    expect(opened.get_by_text("“<b>uno</b>” gives “two” 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("“<b>uno</b>” gives “two” 100% of its attention")).to_be_visible()
 
 
 def the_mask_hides_what_follows(opened: Page) -> None:
@@ -138,7 +138,7 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
 ) -> None:
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "4e1")
-    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("“french” gives itself 100% of its attention")).to_be_visible()
     type_number(opened, 2, 0, "5000000")
     said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is out of range")
     expect(said).to_be_visible()
@@ -146,13 +146,13 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
     expect(said).to_have_count(0)
     expect(opened.get_by_text(EVEN)).to_be_visible()
     type_number(opened, 2, 0, "40")
-    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("“french” gives itself 100% of its attention")).to_be_visible()
     expect(opened.get_by_text("A tutorial")).to_have_count(0)
     rest(opened)
     (numbers,) = parse_qs(urlsplit(opened.url).query)["numbers"]
     assert unpack(numbers) == with_key(example_of("tutorial"), 40), "a link brings it back"
     type_number(opened, 2, 2, "80")
-    expect(opened.get_by_text("“french” gives “ai” 1.00 of its attention")).to_be_visible()
+    expect(opened.get_by_text("“french” gives “ai” 100% of its attention")).to_be_visible()
     rest(opened)
     opened.get_by_role("button", name="Start over").click()
     expect(opened.get_by_text(EVEN)).to_be_visible()
@@ -173,7 +173,7 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
     expect(field).to_have_value("40")
     rest(opened)  # The editor receives the last digit shortly after the field shows it.
     keys.press("Enter")
-    expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
+    expect(opened.get_by_text("“french” gives itself 100% of its attention")).to_be_visible(timeout=PATIENCE)
     expect(opened).to_have_url(re.compile("numbers="))
     tab_to(opened, opened.locator("summary").filter(has_text="Sizes"))
     keys.press("Enter")
@@ -191,7 +191,7 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
     tab_to(opened, opened.get_by_role("combobox", name="Example"), "Shift+Tab")
     keys.type("Three words")
     keys.press("Enter")
-    expect(opened.get_by_text("gives “two” 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
+    expect(opened.get_by_text("gives “two” 100% of its attention")).to_be_visible(timeout=PATIENCE)
     expect(opened).to_have_url(re.compile("preset=lookup"))
     expect(opened).not_to_have_url(re.compile("numbers="))
 

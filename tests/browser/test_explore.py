@@ -153,7 +153,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     expect(links.get_by_role("columnheader", name="is looked at by")).to_be_visible()
     rows = links.locator("tbody tr")
     expect(rows).to_have_count(10)
-    expect(links.locator("caption")).to_have_text("Strongest links to “it” over all heads")
+    expect(links.locator("caption")).to_have_text(re.compile("to “it”"))
     rest(page)
     page.reload()  # After a reload only the address holds the view.
     painted(page, layer=3, head=1, focus=it)

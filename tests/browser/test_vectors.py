@@ -128,7 +128,7 @@ def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBa
     charts(page, 1)
     page.get_by_role("textbox", name="Sentence 1").fill("Nothing in common whatsoever!")
     page.get_by_role("textbox", name="Sentence 1").press("Enter")
-    said = note(page, r"is \d\.\d\d in sentences 2 and 3; different")
+    said = note(page, r"“bank”: \d\.\d\d in sentences 2 and 3")
     assert numbers(said)[0] == pytest.approx(ends[2], abs=0.006)
     expect(page).to_have_url(re.compile("first=Nothing"))
 
