@@ -96,9 +96,9 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     chosen = {"layer": 3, "head": 1, "relation": "coref", "outcome": "hits", "leaf": 2}
     open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
     expect(page.get_by_text(re.compile(rf"^{len(clear)} of 72 heads\. "))).to_be_visible(timeout=3 * PATIENCE)
-    text = said(page, "on one half of 100 sentences and tested on the other")
+    text = said(page, "half of 100 sentences")
     assert not clear  # With only 20 links, no head is significantly better than the best of three rules.
-    assert text.startswith("0 of 72 heads")
+    assert not text[0].isdigit()  # No number of heads is stated.
     assert f"(two-sided, corrected for {len(told)} heads). With random weights: 0." in text
     corpus, tally = load_ready_set("pronouns"), runs["pronouns"].tally
     counts = tally.counts_of("coref")
