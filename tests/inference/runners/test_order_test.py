@@ -134,7 +134,7 @@ def test_an_order_names_every_token_once(local: LocalBackend, folder: Path, orde
 
 @pytest.mark.slow
 def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
-    with pytest.raises(UserError, match=r"256 tokens; .* 302") as caught:
+    with pytest.raises(UserError, match=r"302 tokens.* 256\b") as caught:
         local.inspect(OrderRequest(text="word " * 300, order=tuple(range(302))))
     assert (caught.value.way_out, caught.value.details["limit"]) == ("cut", 256)
     test = local.inspect(OrderRequest(text="one word " * 300, cut=20, order=(0, 2, 1, *range(3, 20))))
