@@ -304,7 +304,7 @@ def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, ap
     painted(page, layer=0, head=2)
     # Index REACH is offset -1, the previous token.
     usual = stored_priors()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]
-    expect(page.locator(".doubt")).to_contain_text(f"in other texts this head gives the token before {percent(usual)}")
+    expect(page.locator(".doubt")).to_contain_text(f"the token before, other texts): {percent(usual)}")
 
 
 def test_a_word_of_several_tokens_counts_as_one_as_on_find(page: Page, app_url: str, backend: LocalBackend) -> None:

@@ -46,8 +46,8 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     row = known(held_out_best(tally, corpus, "det"))
     assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
     assert f"of {row.n:,} held-out links" in text
-    assert f"“{row.baseline_name}” finds {row.baseline:.1f} %" in text
-    assert re.search("p = .*Holm.* 7", text)
+    assert f"“{row.baseline_name}”: {row.baseline:.1f} %" in text
+    assert re.search("p [=<] .*Holm.* 7", text)
     assert "Best head with random weights:" in text
     above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
     text = said(page, "^det, all")
@@ -67,7 +67,7 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     text = said(page, "^coref: head")
-    assert "“first candidate” finds 60.0 %" in text
+    assert "“first candidate”: 60.0 %" in text
     assert "Chance is 50 %." in text
     click(page.get_by_text("Every head", exact=True))
     waited = file_of(page.get_by_role("button", name="Save as CSV"))

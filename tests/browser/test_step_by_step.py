@@ -162,7 +162,7 @@ def test_without_the_root_the_spread_shrinks(page: Page, app_url: str, trace: Tr
     record = trace.records()[3]
     assert isinstance(record, Record)
     before, after = (kind.weights(1)[IT] for kind in (record, change_softmax_rules(record, scale=1.0)))
-    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits → {bits(after):.2f}")
+    expect(note(page, "under these rules")).to_contain_text(f"{bits(before):.2f} bits → {bits(after):.2f}")
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
 
