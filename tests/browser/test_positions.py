@@ -53,7 +53,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
-    lacking, having = matched(r"differ by at most (\S+) \(rounding\).* differs by up to (\S+) ", sentence).groups()
+    lacking, having = matched(r"differ by at most (\S+) \(rounding\).* by up to (\S+) ", sentence).groups()
     assert float(lacking) < 1e-5
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
