@@ -26,7 +26,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, app_url: str, problems
     problems.allow(DEEP_LINK)
     found = headlight.similar(A, B)
     open_page(page, app_url, "/compare", view="similarity", text=A, other=B)
-    sentence = said(page, "cosine is")
+    sentence = said(page, "^Cosine: ")
     table = np.array(found["table"])
     for number in (found["cosine"], table.max(), found["special_share"]):
         assert f"{number:.3f}" in sentence
@@ -39,7 +39,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, app_url: str, problems
     page.get_by_role("radio", name="Lines", exact=True).click()
     expect(page).to_have_url(re.compile("show=lines"))
     page.reload()
-    assert said(page, "cosine is") == sentence
+    assert said(page, "^Cosine: ") == sentence
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     accessible_and_fits(page)
 
@@ -68,9 +68,9 @@ def test_a_large_search_stops_with_its_hits_and_a_hit_opens_its_table(
     )
     page.get_by_role("button", name="Search the file").click(timeout=2 * PATIENCE)
     page.get_by_role("button", name="Stop", exact=True).click()
-    sentence = said(page, "Of [\\d,]+ sentences")
+    sentence = said(page, "of [\\d,]+ sentences: ")
     assert sentences[0] in sentence
-    read = int(matched(r"Of ([\d,]+) sentences", sentence)[1].replace(",", ""))
+    read = int(matched(r"of ([\d,]+) sentences: ", sentence)[1].replace(",", ""))
     assert 0 < read < MOST_SENTENCES
     said(page, f"of {-(-MOST_SENTENCES // PART)} steps")
     expect(page.get_by_role("button", name="Go on")).to_be_visible()

@@ -17,7 +17,18 @@ import { fill } from "../shared/words.js";
 /** @import { App, Rows } from "./types.js" */
 /** @typedef {keyof ReturnType<typeof baselinesOf>} BaselineName */
 
-const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weight", "column_mean", "positional_prior", "above_baseline"];
+const COLUMNS = [
+  "layer",
+  "head",
+  "from_index",
+  "from",
+  "to_index",
+  "to",
+  "weight",
+  "column_mean",
+  "positional_prior",
+  "above_baseline",
+];
 
 /** @param {App} app */
 export function createLinks(app) {

@@ -53,7 +53,8 @@ export const WORDS = {
     "A map per head: rows look at columns, largest weight per pixel, {scale} 0 to 1.",
   ),
   gridSigned: sentence(
-    "A map per head: rows are tokens, per pixel the number furthest from zero. {scale} −1 to 1: blue below zero, {above} above. Entropy and distance need attention weights.",
+    "A map per head: rows are tokens, per pixel the number furthest from zero. {scale} −1 to 1: blue below zero, " +
+      "{above} above. Entropy and distance need attention weights.",
   ),
   orange: sentence("orange"),
   brown: sentence("brown"),

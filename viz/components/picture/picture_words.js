@@ -62,7 +62,8 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   };
   if (by === "norms") {
     return _(
-      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), {rest} from special tokens.",
+      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), {rest} from " +
+        "special tokens.",
       told,
     );
   }

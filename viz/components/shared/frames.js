@@ -60,8 +60,8 @@ const CODINGS = {
 /** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**
- * Decode maps: uint64 header length | JSON header | little-endian tensors. sqrt8 and signed8 remain bytes, other numbers
- * become Float32Array.
+ * Decode maps: uint64 header length | JSON header | little-endian tensors. sqrt8 and signed8 remain bytes, other
+ * numbers become Float32Array.
  * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {

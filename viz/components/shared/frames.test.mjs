@@ -42,12 +42,17 @@ describe("numbers", () => {
 
   test("a frame gives back its header and arrays", () => {
     const grid = Uint8Array.from({ length: LAYERS * HEADS }, (_, i) => i);
-    const buffer = frame({ sampled: true, text: "é中" }, [["grid", "sqrt8", [LAYERS, HEADS, 1, 1], grid], [
-      "w",
-      "float16",
-      [3],
-      new Uint16Array([0x3c00, 0x3800, 0]),
-    ], ["f", "float32", [1, 2], new Float32Array([0.1, 7])], ["n", "whole", [1], Uint8Array.of(3, 0)]]);
+    const buffer = frame({ sampled: true, text: "é中" }, [
+      ["grid", "sqrt8", [LAYERS, HEADS, 1, 1], grid],
+      [
+        "w",
+        "float16",
+        [3],
+        new Uint16Array([0x3c00, 0x3800, 0]),
+      ],
+      ["f", "float32", [1, 2], new Float32Array([0.1, 7])],
+      ["n", "whole", [1], Uint8Array.of(3, 0)],
+    ]);
     const { header, arrays } = decodeFrame(buffer);
     assert.equal(header.sampled, true);
     assert.equal(header.text, "é中");

@@ -126,7 +126,10 @@ export function fillNumbers(template, values) {
   return fill(plain, shown);
 }
 
-/** Return a check's sentence about a text; throw an error without an answer. @param {Check} check @param {Weighed} text */
+/**
+ * Return a check's sentence about a text; throw an error without an answer.
+ * @param {Check} check @param {Weighed} text
+ */
 export function checkSentence({ name, given, template }, text) {
   const found = ANSWERS[name](text, /** @type {Given} */ (given));
   return fillNumbers(template, {
