@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.trace import Trace
 from inference.pictures.sample_picture import sample
-from tests.support.atrest import PATIENCE
+from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page
@@ -44,7 +44,11 @@ def drawn(page: Page, wanted: str) -> Locator:
 def middle(
     page: Page, trace: Trace, row: int, column: int, canvas: str = ".picture .stage canvas"
 ) -> tuple[float, float]:
-    """Return the window coordinates, in pixels, of the centre of an image patch."""
+    """Return the window coordinates, in pixels, of the centre of an image patch, once the page is at rest.
+
+    Parts above the image that appear late would move the patch away from the coordinates.
+    """
+    rest(page)
     grid, picture = trace.source.grid, trace.picture
     assert grid
     assert picture
