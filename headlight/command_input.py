@@ -21,7 +21,7 @@ from inference.errors import UserError
 from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
-from probing.reference_priors import measure_priors, stored_priors
+from probing.reference_priors import load_priors
 
 
 class CommandError(ValueError):
@@ -111,13 +111,10 @@ def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Tra
 
     It is the mean weight of each position in other texts. With it, the default head is the same as in the app.
     """
-    parts = stored_priors().get(request.model) if request.revision is None else None
-    if parts is None:
-        try:
-            parts = measure_priors(backend, request.model, request.revision, trace.model.kind)
-        except UserError:
-            return None
-    return parts.get(trace.part)
+    try:
+        return load_priors(backend, request.model, request.revision, trace.model.kind).get(trace.part)
+    except UserError:
+        return None
 
 
 def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:

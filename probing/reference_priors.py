@@ -37,6 +37,15 @@ def measure_priors(backend: Backend, model: str, revision: str | None, kind: str
     return {part: positional_prior(traces, part) for part in PARTS if part in traces[0].parts}
 
 
+def load_priors(backend: Backend, model: str, revision: str | None, kind: str) -> dict[str, PositionalPrior]:
+    """Return the stored priors of a model's stacks, else measure them; raise UserError if the model cannot run.
+
+    The result maps the name of a stack to its prior. Priors are stored for models without a revision.
+    """
+    stored = None if revision else stored_priors().get(model)
+    return measure_priors(backend, model, revision, kind) if stored is None else stored
+
+
 def store(found: dict[str, dict[str, PositionalPrior]], file: Path = STORED) -> None:
     """Write the positional priors of some models to a file, by model and stack."""
     arrays = {

@@ -52,7 +52,7 @@ def shares_computation(question: AttributionRequest, ways: AttributionSet) -> Co
     before = "".join(lines for name, lines in BEFORE.items() if name in names)
     scores = "".join(f"    {SCORES[name]},\n" for name in names)
     code = f"{BY_WORD}\n{before}scores = [\n{scores}]\nnumbers = shares(np.stack(scores))"
-    used = {one.__name__: one for one in USED if one.__name__ in code}
+    used = {one.__name__: one for one in USED}
     return Computation(
         code, request=question.request, given=question.model_fields, focus=question.focus, words=question.words, **used
     )

@@ -10,12 +10,12 @@ from attention.trace import Trace
 from inference import UserError
 from inference.byte_cache import ByteLru
 from inference.files import sources
-from probing.reference_priors import measure_priors, stored_priors
+from probing.reference_priors import load_priors
 from ui.run.services import get_backend
 
 KEPT = 2**23  # Cache size in bytes; the priors of a model take some 10 kB.
 
-_measured: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)
+_loaded: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)
 _shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)  # Keys are trace ids.
 
 
@@ -31,15 +31,11 @@ def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> Posit
         return None
     if trace.id.startswith("file-") or _name(name) != _name(trace.model.name):
         return None
-    parts = stored_priors().get(model) if not revision else None
-    if parts is None:
-        kind, key = trace.model.kind, (model, revision, trace.model.revision)
-        try:
-            parts = _measured.get_or_make(
-                key, lambda: measure_priors(get_backend(), model, revision or None, kind), _size
-            )
-        except UserError:
-            return None
+    kind, key = trace.model.kind, (model, revision, trace.model.revision)
+    try:
+        parts = _loaded.get_or_make(key, lambda: load_priors(get_backend(), model, revision or None, kind), _size)
+    except UserError:
+        return None
     _shown.put(trace.id, parts, _size(parts))
     return parts.get(part or trace.part)
 

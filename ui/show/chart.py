@@ -12,9 +12,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.spreadsheet import file_stem
-from attention.view import flow
 from i18n import _
-from inference import LocalBackend, TraceRequest
+from inference import LocalBackend
 from ui.show.tables import download_button, page_provenance
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
 from viz.paper import tables
@@ -150,9 +149,3 @@ def _draw_image(figure: Figure, key: str, file_format: str, about: Mapping[str, 
     options = PaperOptions(file_format, width, int(size), frame, caption)
     source = " · ".join(str(about[name]) for name in ("model", "text") if name in about)
     return render(lambda: draw_page(figure, options, source), file_format)
-
-
-def flow_computation(request: TraceRequest, queries: Sequence[int], keys: Sequence[int]) -> Computation:
-    """Return the computation of each head's attention from the tokens ``queries`` to the tokens ``keys``."""
-    code = "numbers = flow(backend.trace(request), queries, keys)"
-    return Computation(code, request=request, queries=list(queries), keys=list(keys), flow=flow)

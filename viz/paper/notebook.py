@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from textwrap import shorten
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from attention.view import View
+from attention.view import View, flow
 from i18n import _
 from viz.export import check_cells
 
@@ -28,15 +30,16 @@ Imports = set[tuple[str, str]]
 class Computation:
     """Python code that assigns the numbers of a figure to ``numbers``.
 
-    ``names`` are the names that the code uses: functions and classes, which a notebook imports, and values, such as
-    requests, which it assigns. ``backend`` is defined. The numbers are in the order of the figure's marks.
+    ``names`` are names that the code may use: functions and classes, which a notebook imports, and values, such as
+    requests, which it assigns. Names that are not in the code are left out. ``backend`` is defined. The numbers are in
+    the order of the figure's marks.
 
     >>> Computation("numbers = np.add(one, 2)", one=(1.5, 2)).code
     'numbers = np.add(one, 2)'
     """
 
     def __init__(self, code: str, **names: Any) -> None:
-        """Declare the code and the names that it uses."""
+        """Declare the code and the names that it may use."""
         self.code, self.names = code, names
 
     def then(self, code: str) -> Computation:
@@ -98,7 +101,10 @@ def computation_notebook(
     """
     imports: Imports = {(backend.__module__, backend.__name__)}
     lines = [f"backend = {backend.__name__}()"]
+    written = set(re.findall(r"\w+", computation.code))
     for name, value in computation.names.items():
+        if name not in written:
+            continue
         source = python_source(value, imports)
         if source != name:
             lines.append(f"{name} = {source}")
@@ -126,6 +132,12 @@ def weights_computation(view: View, layer: int, head: int, request: object) -> C
     look = f"part={view.part!r}, words={view.words}, special={view.special}, renormalise={view.renormalise}"
     code = f"view = View(backend.trace(request), {look})\nnumbers = view.weights({layer}, {head})"
     return Computation(code, request=request, View=View)
+
+
+def flow_computation(request: object, queries: Sequence[int], keys: Sequence[int]) -> Computation:
+    """Return the computation of each head's attention from the tokens ``queries`` to the tokens ``keys``."""
+    code = "numbers = flow(backend.trace(request), queries, keys)"
+    return Computation(code, request=request, queries=list(queries), keys=list(keys), flow=flow)
 
 
 def weights_methods(view: View, layer: int, head: int) -> str:
@@ -166,6 +178,7 @@ def _identity(about: Mapping[str, Any]) -> list[str]:
     ]
 
 
+@cache
 def version() -> str:
     """Return the name and version of this program, of the installed package or else of the repository.
 

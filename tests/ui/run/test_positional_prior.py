@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from inference import EMBEDDED, TraceRequest, UserError
+from probing import reference_priors
 from probing.reference_priors import stored_priors
 from tests.support.traces import sentence_trace
-from ui.run import positional_prior
 from ui.run.positional_prior import prior_map, prior_of
 from ui.run.services import get_backend
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def test_of_a_model_that_comes_along_they_are_the_stored_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = get_backend().trace(TraceRequest(EMBEDDED, "A cat sat."))
-    monkeypatch.setattr(positional_prior, "measure_priors", lambda *_: pytest.fail("they are stored"))
+    monkeypatch.setattr(reference_priors, "measure_priors", lambda *_: pytest.fail("they are stored"))
     assert prior_of(EMBEDDED, "", trace, None) is stored_priors()[EMBEDDED]["encoder"]
     assert prior_map(trace, "encoder") is stored_priors()[EMBEDDED]["encoder"]
 
@@ -32,7 +32,7 @@ def test_of_another_they_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> N
         asked.append(what[1:])
         return stored_priors()[EMBEDDED]
 
-    monkeypatch.setattr(positional_prior, "measure_priors", measured)
+    monkeypatch.setattr(reference_priors, "measure_priors", measured)
     for _ in range(2):
         assert prior_of("someone/tiny", "abc", trace, "encoder") is stored_priors()[EMBEDDED]["encoder"]
     assert asked == [("someone/tiny", "abc", "encoder")]
@@ -44,7 +44,7 @@ def test_what_cannot_be_known_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(*_: object) -> object:
         raise UserError("It reads no text.")
 
-    monkeypatch.setattr(positional_prior, "measure_priors", refuses)
+    monkeypatch.setattr(reference_priors, "measure_priors", refuses)
     assert prior_of(EMBEDDED, "", trace, None) is None, "another model's trace"
     assert prior_of("nobody/tiny", "", trace, None) is None
     assert prior_of("tiny", "", replace(trace, id="file-0"), None) is None

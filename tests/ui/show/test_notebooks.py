@@ -23,6 +23,7 @@ from viz.paper.notebook import Computation, computation_notebook
 
 DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": {"lens_map"}}
 ENDS = (BOTH, START, END)
+FIND = {"find_map_0", "find_map_1", "find_difference"}
 # (view, address, figures whose menus offer a notebook)
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     (
@@ -40,8 +41,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
     ("compare", {}, {"compare_grid"}),
     ("measure", {"control": 0}, {"measure_map"}),
-    ("find", {"by": "weight"}, {"find_map_0", "find_map_1", "find_difference"}),
-    ("find", {"by": "excess"}, set()),
+    *(("find", {"by": by}, FIND | {"find_change", "find_flips"}) for by in ("weight", "excess")),
+    ("find", {"by": "excess", "inward": 1, "text": "Ann saw a small brown dog and it ran."}, FIND),
     ("next_sentence", {}, {"judged_bars", "flow_map"}),
     ("answers", {}, {"answers_attention_map"}),
     ("masked_words", {}, {"masked_bars"}),

@@ -26,7 +26,7 @@ from ui.pages.answers.options import CHOSEN, PASSAGE, PLACES, QUESTION, AnswersO
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.services import get_backend
-from ui.show.chart import draw_chart, flow_computation, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.tables import download_button, download_table, model_provenance
 from ui.show.text import percent
@@ -35,7 +35,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map
 from viz.figures.theme import sides, truncate
-from viz.paper.notebook import Computation
+from viz.paper.notebook import Computation, flow_computation
 
 
 @dataclass(frozen=True, eq=False)

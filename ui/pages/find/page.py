@@ -143,7 +143,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
                 show_notice(_("Keep the three words in the changed text."))
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
-                compare(asked, again, rest)
+                compare(asked, again, rest, choice)
         except UserError as refusal:
             show_error(refusal)
     download_button(

@@ -14,11 +14,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.head_names import head_label
-from attention.head_search import LEAST, Flags, flips, follows, links, prefers_first
+from attention.head_search import LEAST, Flags, flips, follows, prefers_first
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, parse_probes, probe_of
+from ui.pages.find.computation import FLIPS, strengths_computation
 from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
@@ -33,7 +34,6 @@ from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.figures.head_maps import head_map, picked_head
 from viz.options import option
-from viz.paper.notebook import Computation
 
 ROLES = ("source", "first", "second")
 
@@ -337,7 +337,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference."""
-    prefers = asked.preference
+    prefers, request = asked.preference, displayed_request(choice, asked.view.trace)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
@@ -347,31 +347,14 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
         figure = head_map(shown, theme(), _arrow(asked, name), unit, selected=chosen, limit=limit)
-        computation = _links(asked, choice, f"np.maximum(found[{at}], 0)")
+        computation = strengths_computation(f"np.maximum(found[{at}], 0)", asked, request)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick, computation=computation)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
-    computation = _links(asked, choice, "found[0] - found[1]")
+    computation = strengths_computation("preference(found)", asked, request)
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
     st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
-
-
-def _links(asked: HeadAnswers, choice: ViewState, numbers: str) -> Computation | None:
-    """Return the computation of ``numbers`` from ``found``, the weights of both links in every head.
-
-    Return None for the excess, whose baselines come from other texts, and for a trace without a request.
-    """
-    request, view, words = displayed_request(choice, asked.view.trace), asked.view, asked.words
-    if request is None or asked.is_adjusted:
-        return None
-    look = (view.part, view.words, view.special, view.renormalise)
-    code = (
-        f"view = View(backend.trace(request), *{look!r})\n"
-        f"found = links(view, {words.source}, {[words.first, words.second]}, inward={asked.inward})\n"
-        f"numbers = {numbers}"
-    )
-    return Computation(code, request=request, View=View, links=links)
 
 
 def _arrow(asked: HeadAnswers, name: str) -> str:
@@ -386,8 +369,9 @@ def _on_pick(key: str) -> None:
         set_view_state(layer=head[0], head=head[1])
 
 
-def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None]) -> None:
+def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None], choice: ViewState) -> None:
     """Draw the heads whose preference changes in the changed text, compared with harmless rewordings."""
+    request = displayed_request(choice, asked.view.trace)
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
     show_notice(describe_strongest(asked, other), role="status")
@@ -397,10 +381,12 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     figure = head_map(
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
         diverging=True, meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
-    draw_chart(figure, "find_change", place=left, on_click=_on_pick)
+    computation = strengths_computation("after - before", asked, request, other)
+    draw_chart(figure, "find_change", place=left, on_click=_on_pick, computation=computation)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("direction"),
         diverging=True, limit=1.0,
         kinds={1: f"{first} → {second}", -1: f"{second} → {first}", 0: _("no flip")})  # fmt: skip
-    draw_chart(figure, "find_flips", place=right, on_click=_on_pick)
+    computation = strengths_computation(FLIPS, asked, request, other)
+    draw_chart(figure, "find_flips", place=right, on_click=_on_pick, computation=computation)

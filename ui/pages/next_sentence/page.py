@@ -20,7 +20,7 @@ from ui.pages.next_sentence.pairs_table import own_pairs
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.run.services import get_backend
-from ui.show.chart import draw_chart, flow_computation, theme
+from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
@@ -33,7 +33,7 @@ from ui.state.view_state import ViewState
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 from viz.options import option
-from viz.paper.notebook import Computation
+from viz.paper.notebook import Computation, flow_computation
 
 
 @dataclass(frozen=True)
