@@ -48,6 +48,12 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("masked_words", {}, {"masked_bars"}),
     ("masked_words", {"show": "looks"}, {"blank_map"}),
     ("masked_words", {"show": "layers"}, {"lens_map"}),
+    ("translate", {}, {"translate_matrix"}),
+    ("translate", {"cross": "mean", "late": 1, "words": 1}, {"translate_matrix"}),
+    ("translate", {"target": "Le chat dort."}, {"translate_matrix"}),
+    ("translate", {"show": "step", "step": 1}, {"translate_candidates"}),
+    ("translate", {"show": "without", "side": "decoder"}, {"translate_map", "translate_random"}),
+    ("translate", {"show": "best"}, {"alignments_map", "alignments_late_map"}),
     ("vectors", {}, {"vectors_cosine"}),
     ("positions", {}, {"order_heads"}),
 ]

@@ -20,6 +20,7 @@ from ui.ablation.controls import draw_panel, keep_edits
 from ui.ablation.edits import Head, describe_edit, toggle_edits
 from ui.ablation.effects import RANDOM_SETS, SEED
 from ui.input.controls import bound_widget
+from ui.pages.translate.computation import ABLATIONS, RANDOM, changes_computation
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
 from ui.pages.translate.step import cells_of, forcing_request
 from ui.pages.translate.translation import Translation
@@ -229,7 +230,10 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
         if place is not None:
             head_clicked(place, part, edits, options)
 
-    draw_chart(figure, MAP, on_click=on_click)
+    request = forcing_request(translation)
+    complete = len(found.changes) == values.size  # the visitor may stop, and layers may lack heads
+    computation = changes_computation(ABLATIONS, translation, request, part) if complete else None
+    draw_chart(figure, MAP, on_click=on_click, computation=computation)
     st.caption(
         _(
             "−0.7: half as likely. Ring: another token comes first somewhere; cross: ablated. Click "
@@ -304,7 +308,10 @@ def chance(translation: Translation, edits: EditSet) -> None:
         "status",
     )
     figure = random_figure(found.changes, change, theme(), translate(UNIT))
-    draw_chart(figure, "translate_random")
+    request, complete = forcing_request(translation), len(found.changes) == len(sets)
+    names = {"edits": edits, "keys": keys, "many": RANDOM_SETS, "seed": SEED}
+    computation = changes_computation(RANDOM, translation, request, part, **names) if complete else None
+    draw_chart(figure, "translate_random", computation=computation)
     st.caption(
         _(
             "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: the chosen set.",

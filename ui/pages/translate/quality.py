@@ -16,6 +16,7 @@ from inference import UserError
 from probing.alignments import READINGS, AlignmentRun, Alignments, AlignmentState, BestHead, advance, load, parse
 from probing.statistics import wilson
 from ui.input.text_files import pick_encoding
+from ui.pages.translate.computation import scores_computation
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out
 from ui.run.progress import may_begin, stoppable_steps
@@ -73,7 +74,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
     if state.skipped:
         show_notice(_("Pairs skipped: {many:,}. {reason}", many=state.skipped, reason=state.reason), role="status")
     if state.heads:
-        _result(state, keep)
+        _result(run, state, keep)
 
 
 def _sentences() -> Alignments | None:
@@ -116,7 +117,7 @@ def _score_heads(run: AlignmentRun) -> AlignmentState:
     return state
 
 
-def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
+def _result(run: AlignmentRun, state: AlignmentState, keep: Callable[[int, int], None]) -> None:
     best = {read_at: state.best(read_at) for read_at in READINGS}
     show_notice(summary(best), role="status")
     counts = state.all()
@@ -131,7 +132,15 @@ def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
             selected=None if found is None else (found.layer, found.head),
             limit=limit,
         )
-        draw_chart(figure, key, place=column, on_click=partial(_keep, keep), about=model_provenance)
+        computation = scores_computation(run, state, at)
+        draw_chart(
+            figure,
+            key,
+            place=column,
+            on_click=partial(_keep, keep),
+            about=model_provenance,
+            computation=computation,
+        )
     st.caption(
         _(
             "Share of {words:,} target words whose strongest source word is a gold link, without "

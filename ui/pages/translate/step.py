@@ -9,8 +9,9 @@ from attention.alignment import CrossRowConvention, read
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
-from inference.tasks.decoding import DecodingStep, ForcedTarget
+from inference.tasks.decoding import DecodingStep, ForcedTarget, NextTarget
 from ui.input.controls import bound_widget
+from ui.pages.translate.computation import CANDIDATES
 from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.notices import show_notice
@@ -23,6 +24,7 @@ from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 STRIP = "translate_strip"
 
@@ -109,7 +111,8 @@ def step_of(translation: Translation, head: CrossHead, options: TranslateOptions
 
 def one_step(translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
     """Draw the chosen step, with buttons to the previous and the next step."""
-    step = translation.step(at, max(1, min(options.top, MOST_TOP)))
+    request = translation.question(at, max(1, min(options.top, MOST_TOP)))
+    step = ask_model(request, _("Asking the model"))
     _move(at, translation)
     looks = head.weights(translation.trace, at)
     show_notice(summary(translation, step, at, looks, head), "status")
@@ -118,7 +121,7 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
         _read(translation, at)
         _source(translation, looks, head)
     with right:
-        _candidates(translation, step, at)
+        _candidates(translation, request, step)
 
 
 def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatArray, head: CrossHead) -> str:
@@ -199,8 +202,8 @@ def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> Non
     token_strip.mount(chips, SOURCE, title=_("Attention of {head} to the source", head=head.description))
 
 
-def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
-    shown = step.candidates
+def _candidates(translation: Translation, request: NextTarget, step: DecodingStep) -> None:
+    at, shown = len(request.written), step.candidates
     mine = translation.tokens[at : at + 1]
     marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
     figure = bars(
@@ -211,7 +214,7 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
         other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
         marked=marked,
     )
-    draw_chart(figure, "translate_candidates")
+    draw_chart(figure, "translate_candidates", computation=Computation(CANDIDATES, request=request))
     st.caption(
         _(
             "Softmax over {vocabulary:,} tokens; highlighted: the written one. “␣” begins a word.",

@@ -12,7 +12,7 @@ from attention.trace import Trace
 from attention.view import DisplayToken
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
-from inference.tasks.decoding import Beam, BeamStep, DecodingStep, ForcedTarget, NextBeams, NextTarget
+from inference.tasks.decoding import Beam, BeamStep, ForcedTarget, NextBeams, NextTarget
 from inference.text.encoding import check_text
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
@@ -82,10 +82,6 @@ class Translation:
     def question(self, at: int, top: int) -> NextTarget:
         """Return the request for step ``at`` with ``top`` candidates, which also scores the written token."""
         return replace(self.asked, written=self.tokens[:at], also=self.tokens[at : at + 1], top=top)
-
-    def step(self, at: int, top: int) -> DecodingStep:
-        """Return the model's answer at step ``at``; may raise UserError."""
-        return ask_model(self.question(at, top), _("Asking the model"))
 
 
 def request_of(choice: ViewState, who: PageModel) -> NextTarget:

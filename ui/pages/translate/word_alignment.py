@@ -13,6 +13,7 @@ from attention.head_names import head_label
 from attention.trace import Trace
 from i18n import _
 from ui.input.controls import bound_widget
+from ui.pages.translate.computation import matrix_computation
 from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
@@ -82,7 +83,8 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
         if step >= 0:
             set_params(TranslateOptions, step=step)
 
-    draw_chart(figure, MATRIX, on_click=keep)
+    computation = matrix_computation(translation, head, drawn.words, drawn.special, drawn.read_at)
+    draw_chart(figure, MATRIX, on_click=keep, computation=computation)
     _draw_legend(translation, found, head)
 
 
