@@ -47,11 +47,7 @@ def scatter(  # noqa: PLR0913  (keyword options of a figure)
     accent colour, and those in ``pale`` are more transparent.
     """
     figure = empty(theme, title, escape_label(axes[0]), escape_label(axes[1]))
-    groups = {
-        "pale": [at for at in range(len(names)) if at in set(pale) and at != marked],
-        "plain": [at for at in range(len(names)) if at not in set(pale) and at != marked],
-        "marked": [] if marked is None else [marked],
-    }
+    groups = _point_groups(len(names), marked, pale)
     looks: dict[str, dict[str, Any]] = {
         "pale": {"color": theme.heads, "size": 7, "opacity": 0.35},
         "plain": {"color": theme.heads, "size": 8, "opacity": 0.85},
@@ -73,6 +69,23 @@ def scatter(  # noqa: PLR0913  (keyword options of a figure)
         _axes_2d(figure, points)
     figure.update_layout(height=520, showlegend=False, hovermode="closest")
     return figure
+
+
+def drawing_order(count: int, marked: int | None = None, pale: Sequence[int] = ()) -> list[int]:
+    """Return the indices of ``count`` points in the order in which ``scatter`` draws them.
+
+    >>> drawing_order(4, 1, [2])
+    [2, 0, 3, 1]
+    """
+    return [at for places in _point_groups(count, marked, pale).values() for at in places]
+
+
+def _point_groups(count: int, marked: int | None, pale: Sequence[int]) -> dict[str, list[int]]:
+    return {
+        "pale": [at for at in range(count) if at in set(pale) and at != marked],
+        "plain": [at for at in range(count) if at not in set(pale) and at != marked],
+        "marked": [] if marked is None else [marked],
+    }
 
 
 def _axes_2d(figure: go.Figure, points: FloatArray) -> None:

@@ -42,9 +42,9 @@ class Computation:
         """Declare the code and the names that it may use."""
         self.code, self.names = code, names
 
-    def then(self, code: str) -> Computation:
-        """Return the computation with ``code`` after its own."""
-        return Computation(f"{self.code}\n{code}", **self.names)
+    def then(self, code: str, **names: Any) -> Computation:
+        """Return the computation with ``code`` after its own, which may also use ``names``."""
+        return Computation(f"{self.code}\n{code}", **self.names, **names)
 
 
 def python_source(value: Any, imports: Imports) -> str:

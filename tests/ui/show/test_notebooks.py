@@ -16,6 +16,7 @@ from inference.tasks.answers import BOTH, END, START
 from tests.support import tinylabels, tinymodels
 from tests.support.asking import allowed, asked
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.pages.vectors import sentences
 from ui.show import chart, microscope
 from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
@@ -54,7 +55,10 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("translate", {"show": "step", "step": 1}, {"translate_candidates"}),
     ("translate", {"show": "without", "side": "decoder"}, {"translate_map", "translate_random"}),
     ("translate", {"show": "best"}, {"alignments_map", "alignments_late_map"}),
-    ("vectors", {}, {"vectors_cosine"}),
+    ("vectors", {}, {"vectors_cosine", "vectors_picture"}),
+    ("vectors", {"axes": 3}, {"vectors_cosine", "vectors_picture"}),
+    ("vectors", {"show": "contexts"}, {"vectors_contexts"}),
+    ("vectors", {"show": "sentences"}, {"vectors_sentences", "vectors_picture"}),
     ("positions", {}, {"order_heads"}),
 ]
 
@@ -63,8 +67,11 @@ Numbers = npt.NDArray[np.float64]
 Offered = dict[str, tuple[Numbers, Computation]]
 
 
-def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -> Offered:
-    """Return the numbers and the computations of the figures of a view that have a computation."""
+def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], section: str = "") -> Offered:
+    """Return the numbers and the computations of the figures of a view that have a computation.
+
+    ``section`` is the key of a folded section to open.
+    """
     found: Offered = {}
 
     def keep(figure: Figure, key: str, _about: object, computation: Computation | None, _test: str) -> None:
@@ -74,9 +81,13 @@ def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -
     def keep_matrix(_title: str, key: str, numbers: Numbers, _about: object, computation: Computation) -> None:
         found[key] = np.ravel(numbers), computation
 
+    monkeypatch.setattr(sentences, "PATIENCE", 60)
     monkeypatch.setattr(chart, "_draw_menu", keep)
     monkeypatch.setattr(microscope, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
+    if section:
+        page.session_state[section] = True
+        page.run()
     assert not page.exception
     return found
 
@@ -96,6 +107,12 @@ def test_a_notebook_gives_the_numbers_of_its_figure(
     monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], keys: set[str]
 ) -> None:
     compare(offered(monkeypatch, view, query), keys)
+
+
+@pytest.mark.slow
+def test_a_notebook_gives_the_numbers_of_a_folded_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = offered(monkeypatch, "vectors", {"words": 1}, "vectors_numbers")
+    compare(found, {"vectors_cosine", "vectors_picture", "vectors_strips"})
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import model_provenance
-from viz.figures.vectors import scatter
+from viz.figures.vectors import drawing_order, scatter
+from viz.paper.notebook import Computation
 
 PATIENCE = 0.4  # seconds to wait before the progress is shown
 MARKS = gettext_lazy("Hover over a dot for its name. Near dots are similar as far as these axes show.")
@@ -32,11 +33,12 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     *,
     marked: int | None = None,
     pale: Sequence[int] = (),
+    computation: Computation | None = None,
 ) -> None:
     """Draw a projection of vectors, shape (point, channel), of at most MOST evenly spaced points.
 
     ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
-    indices of faint points.
+    indices of faint points. ``computation`` gives ``vectors``, for the notebook of the PCA; UMAP has none.
     """
     axes = _controls(options)
     if len(names) < 3:
@@ -68,6 +70,9 @@ def picture(  # noqa: PLR0913  (options of a single figure)
         show_notice(_describe_variance(found.shares, shown.shape[1]), role="status")
         named = [f"{_('Axis {axis}', axis=at)} ({share:.0%})" for at, share in enumerate(found.shares, 1)]
         figure = scatter(found.points, labels, named, theme(), title, **common)
+        if computation is not None:
+            order = kept[drawing_order(len(kept), **common)]
+            computation = computation.then(f"numbers = pca(vectors[order], {axes}).points[:, -1]", order=order, pca=pca)
     else:
         points = _umap_points(shown, axes, what)
         if points is None:
@@ -84,7 +89,8 @@ def picture(  # noqa: PLR0913  (options of a single figure)
         figure = scatter(
             points, labels, [_("Axis {axis}", axis=at + 1) for at in range(axes)], theme(), title, **common
         )
-    draw_chart(figure, "vectors_picture", about=model_provenance)
+        computation = None
+    draw_chart(figure, "vectors_picture", about=model_provenance, computation=computation)
     st.caption(translate(MARKS))
 
 

@@ -30,6 +30,7 @@ from ui.show.tables import csv_table, download_button, draw_table, model_provena
 from ui.state.view_state import ViewState
 from viz.figures.theme import truncate
 from viz.figures.vectors import cosine_map
+from viz.paper.notebook import Computation
 
 RUN = "vectors_run"
 MAPPED = 40  # largest number of sentences in the map of all pairs
@@ -156,12 +157,14 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
     for note in _notes(run):
         show_notice(note, role="status")
     _draw_nearest(run, options)
+    computation = Computation("vectors = backend.inspect(request).vectors", request=run.asked)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         show_notice(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), _("Cosine similarity"))
-        draw_chart(figure, "vectors_sentences", about=model_provenance)
-    picture(vectors, texts, options, _("sentences"))
+        compared = computation.then("numbers = cosine(vectors, vectors)", cosine=cosine)
+        draw_chart(figure, "vectors_sentences", about=model_provenance, computation=compared)
+    picture(vectors, texts, options, _("sentences"), computation=computation if len(texts) <= TYPED else None)
     _files(run)
 
 

@@ -43,6 +43,12 @@ from viz.figures.vectors import MOST, context_lines, cosine_map
 from viz.paper.notebook import Computation
 
 FIELDS = ("first", "second", "third")
+CONTEXTS = """\
+states = [backend.inspect(request).levels for request in requests]
+words = [np.stack([merge(level, ranges) for level in levels]) for levels, ranges in zip(states, runs, strict=True)]
+vectors = [levels[:, place] for levels, place in zip(words, places, strict=True)]
+pairs = [along_levels(one, other) for one, other in combinations(vectors, 2)]
+numbers = [*pairs, different_words(np.concatenate(words, axis=1), names)]"""
 MARKS = gettext_lazy(
     "Lines: cosine of the word's vectors in two sentences. Dotted: baseline, the mean over pairs "
     "of different words at that level. Embeddings ignore context."
@@ -56,10 +62,16 @@ class SentenceVectors:
     number: int  # counted from 1
     names: tuple[str, ...]
     levels: FloatArray  # (level, word, channel)
+    question: HiddenStates
+    runs: list[tuple[int, int]]  # the tokens of each word, as ranges (start, stop)
+
+    def index(self, term: str) -> int:
+        """Return the index of the first occurrence of ``term``."""
+        return [name.casefold() for name in self.names].index(term)
 
     def vectors_of(self, term: str) -> FloatArray:
         """Return the vectors of the first occurrence of ``term``, shape (level, channel)."""
-        vectors: FloatArray = self.levels[:, [name.casefold() for name in self.names].index(term)]
+        vectors: FloatArray = self.levels[:, self.index(term)]
         return vectors
 
 
@@ -90,8 +102,17 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
     show_notice(describe_contexts(term, pairs, baseline, levels), role="status")
     ticks = [levels[0], *(_("Layer {layer}", layer=at) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
-    draw_chart(figure, "vectors_contexts", about=model_provenance)
+    draw_chart(figure, "vectors_contexts", about=model_provenance, computation=_contexts_computation(having, term))
     st.caption(translate(MARKS))
+
+
+def _contexts_computation(having: Sequence[SentenceVectors], term: str) -> Computation:
+    """Return the computation of the cosines of ``term`` in pairs of sentences, and of the baseline."""
+    return Computation(
+        CONTEXTS, requests=[one.question for one in having], runs=[one.runs for one in having],
+        places=[one.index(term) for one in having], names=[name.casefold() for one in having for name in one.names],
+        along_levels=along_levels, combinations=combinations, different_words=different_words, merge=merge
+    )  # fmt: skip
 
 
 def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
@@ -128,7 +149,8 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
 def _read(choice: ViewState, text: str, number: int) -> SentenceVectors | None:
     try:
         with st.spinner(_("Computing the vectors")):
-            states = get_backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
+            question = HiddenStates(choice.model, choice.revision or None, text)
+            states = get_backend().inspect(question)
         refuse_unreadable(states.row, choice.model, kind_of(choice))
     except UserError as refusal:
         show_error(refusal)
@@ -136,7 +158,8 @@ def _read(choice: ViewState, text: str, number: int) -> SentenceVectors | None:
     names, groups = words_of(states, text)
     if not names:
         return None
-    return SentenceVectors(number, names, np.stack([merge(level, groups) for level in states.levels]))
+    levels = np.stack([merge(level, groups) for level in states.levels])
+    return SentenceVectors(number, names, levels, question, groups)
 
 
 def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
@@ -198,11 +221,13 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     computation = Computation(
         f"mixed = mix(backend.inspect(request).levels, {options.mix!r}, {min(options.level, levels - 1)})\n"
-        f"vectors = merge(mixed, runs)[{window.start}:{window.stop}]\nnumbers = cosine(vectors, vectors)",
-        request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge, cosine=cosine)  # fmt: skip
-    draw_chart(figure, "vectors_cosine", computation=computation)
-    picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
-    _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
+        "vectors = merge(mixed, runs)",
+        request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge)  # fmt: skip
+    shown = f"shown = vectors[{window.start}:{window.stop}]\nnumbers = cosine(shown, shown)"
+    draw_chart(figure, "vectors_cosine", computation=computation.then(shown, cosine=cosine))
+    pale = [at for at, cell in enumerate(cells) if cell.special]
+    picture(vectors, names, options, unit, marked=focus, pale=pale, computation=computation)
+    _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", where, computation)
 
 
 def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) -> str:
@@ -270,10 +295,10 @@ def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
     token_strip.mount(chips, STRIP, title=_("Cosine similarity"), on_pick=pick, diverging=True)
 
 
-def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, where: str) -> None:
+def _numbers(vectors: FloatArray, names: Sequence[str], column: str, where: str, computation: Computation) -> None:
     """Draw a folded section with the vectors as a heat map and as CSV and NumPy files.
 
-    ``column`` is the heading of the names in the CSV file.
+    ``column`` is the heading of the names in the CSV file, "word" or "token". ``computation`` gives ``vectors``.
     """
     folded = st.expander(_("Vector values"), key="vectors_numbers", on_change="rerun")
     if not folded.open:
@@ -283,13 +308,15 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
         note = _(
             "{n} {unit} × {channels:,} channels; {below} below zero, {above} above.",
             n=len(names),
-            unit=unit,
+            unit=_("words") if column == "word" else _("tokens"),
             channels=vectors.shape[1],
             below=below,
             above=above,
         )
         draw_matrices(
-            [MatrixSpec(_("Vector values"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips"
+            [MatrixSpec(_("Vector values"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)],
+            "vectors_strips",
+            computation=computation.then(f"numbers = vectors[:{MOST}]"),
         )
         made_by = {**page_provenance(), "vectors": where}
         table = "".join(csv_rows([(names, vectors)], vectors.shape[1], column))
