@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from i18n import gettext_lazy
+
 
 class NotInClass(ValueError):
     """Raised if a room does not exist, or if a visitor is not allowed to do something in it."""
@@ -9,3 +11,8 @@ class NotInClass(ValueError):
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+
+
+def no_room(code: str) -> str:
+    """Return a sentence that there is no room with a code."""
+    return gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20])

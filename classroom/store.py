@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from classroom.cards import Card, PostedCard, read_card
-from classroom.errors import NotInClass
+from classroom.errors import NotInClass, no_room
 from classroom.question import Question, read
 from classroom.room_views import Answer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
@@ -429,7 +429,7 @@ class Store:
 
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
     if base.execute("SELECT 1 FROM room WHERE code=?", (code,)).fetchone() is None:
-        raise NotInClass(gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20]))
+        raise NotInClass(no_room(code))
 
 
 def _hash_member(code: str, who: str) -> str:

@@ -17,13 +17,24 @@ AT_ONCE = 8192  # tokens in a request, summed over its sets
 MOST_SETS = 500  # sets in a request
 
 
+def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
+    """Return the number of edit sets in a request about a text of ``tokens`` tokens.
+
+    ``at_once`` limits the tokens of a request, summed over its sets.
+
+    >>> sets_per_request(16), sets_per_request(1024), sets_per_request(10_000)
+    (500, 8, 1)
+    """
+    return min(MOST_SETS, max(1, at_once // tokens))
+
+
 def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:
     """Return the values of the answer under each set of edits, (set, value).
 
     ``request`` is a request with the field ``edits`` about a text of ``tokens`` tokens. Raise UserError if the model
     cannot answer.
     """
-    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    step = sets_per_request(tokens)
     found: list[FloatArray] = []
     for at in range(0, len(sets), step):
         asked = replace(request, edits=tuple(sets[at : at + step]))

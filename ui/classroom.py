@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import streamlit as st
 
-from classroom.errors import NotInClass
+from classroom.errors import NotInClass, no_room
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
@@ -231,7 +231,7 @@ def describe_missing(code: str) -> str:
     """Return a sentence on a class that does not exist: if this session attended it, it has ended."""
     if st.session_state.get(ATTENDED) == code:
         return _("Class {code} has ended.", code=code)
-    return _("There is no room “{code}”: it is closed, or the code is wrong.", code=code)
+    return no_room(code)
 
 
 def shared_address(**fields: Any) -> str:

@@ -12,7 +12,7 @@ from playwright.sync_api import Download, FilePayload, FloatRect, Locator, Page,
 from inference import EMBEDDED
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.savedfiles import text_of
-from ui.show.saved_traces import UPLOAD
+from ui.show.top_bar import UPLOAD
 from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ import streamlit as st
 from attention.edits import EditSet
 from attention.mask import FloatArray
 from i18n import _
+from probing.edit_answers import sets_per_request
 from ui.ablation.edits import Head
 from ui.run.progress import stoppable_steps
 from ui.show.tables import csv_table
@@ -17,7 +18,6 @@ from ui.show.tables import csv_table
 RANDOM_SETS = 100
 SEED = 0
 AT_ONCE = 16384  # Maximum number of tokens in a request, over all edit sets.
-MOST_SETS = 1000  # Maximum number of edit sets in a request.
 
 
 def measure_changes(  # noqa: PLR0913  # independent values of a request and its progress bar
@@ -34,7 +34,7 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. The array is shorter if the
     visitor stops the work.
     """
-    step = min(MOST_SETS, max(1, at_once // tokens))
+    step = sets_per_request(tokens, at_once)
     starts = range(0, len(sets), step)
     found = [np.zeros(0, np.float32)]
     for at in stoppable_steps(f"{mark}:{hash(tuple(sets))}", len(starts), doing):

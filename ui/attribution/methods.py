@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.agreement import mean_maps, norms_of, over_words, rollout, with_residual, zeroing_rollout
+from attention.agreement import mean_maps, norms_of, over_words, rollout, shares, with_residual, zeroing_rollout
 from attention.edits import MaskKey
 from attention.mask import FloatArray
 from attention.trace import Trace
@@ -29,6 +29,7 @@ from inference.tasks.labels import LabelGradients, LabelPath
 from inference.tasks.whole_pass import LayerQuestion
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
+from viz.paper.notebook import Computation
 
 ATTENTION, ROLLOUT, FLOW = gettext_lazy("Attention"), gettext_lazy("Rollout"), gettext_lazy("Flow")
 EFFECT, ZEROING, NORMS = gettext_lazy("Ablated"), gettext_lazy("Value zeroing"), gettext_lazy("Norms")
@@ -257,3 +258,43 @@ def _norms(question: AttributionRequest) -> FloatArray:
     record: Any = trace.records()[last]
     mean: FloatArray = norms_of(record, layer.wiring.output, slice(*question.focus)).mean(axis=0)
     return mean
+
+
+# The code of a notebook for each method.
+SCORES: dict[str, str] = {
+    ATTENTION: "by_word(mean_maps(trace)[-1])",
+    ROLLOUT: "by_word(rollout(with_residual(mean_maps(trace))))",
+    FLOW: "by_word(backend.inspect(FlowToWord(**given, focus=focus)).values)",
+    NORMS: "by_word(norms_of(trace.records()[last], layer.wiring.output, slice(*focus)).mean(axis=0))",
+    ZEROING: "by_word(zeroing_rollout(zeroed))",
+    GRADIENTS: "by_word(backend.inspect(WordGradients(**given, focus=focus)).values)",
+    PATH: "by_word(backend.inspect(WordPath(**given, focus=focus)).values)",
+    EFFECT: "np.maximum(backend.inspect(WithoutWords(**given, focus=focus, words=words)).values, 0)",
+}
+BY_WORD = """\
+trace = backend.trace(request)
+
+def by_word(values):
+    row = values if values.ndim == 1 else values[slice(*focus)].mean(axis=0)
+    return np.abs(over_words(row, words))
+"""
+BEFORE: dict[str, str] = {  # lines that a method needs
+    NORMS: "last = trace.attending()[-1]\n"
+    "layer = backend.inspect(LayerQuestion(**given, part=trace.part, layer=last))\n",
+    ZEROING: "asked = [ZeroedValues(**given, focus=focus, layer=layer) for layer in trace.attending()]\n"
+    "zeroed = np.stack([backend.inspect(one).values for one in asked])\n",
+}
+USED = (mean_maps, norms_of, over_words, rollout, shares, with_residual, zeroing_rollout, FlowToWord, WithoutWords,
+        WordGradients, WordPath, ZeroedValues, LayerQuestion)  # fmt: skip
+
+
+def shares_computation(question: AttributionRequest, ways: AttributionSet) -> Computation:
+    """Return the computation of each word's share by each method of ``ways``, (method, word), for a vector."""
+    names = [way.name for way in ways.attributions]
+    before = "".join(lines for name, lines in BEFORE.items() if name in names)
+    scores = "".join(f"    {SCORES[name]},\n" for name in names)
+    code = f"{BY_WORD}\n{before}scores = [\n{scores}]\nnumbers = shares(np.stack(scores))"
+    used = {one.__name__: one for one in USED}
+    return Computation(
+        code, request=question.request, given=question.model_fields, focus=question.focus, words=question.words, **used
+    )

@@ -15,8 +15,14 @@ from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from inference.tasks.labels import TextLabel, WordTags
-from ui.attribution.computation import shares_computation
-from ui.attribution.methods import EFFECT, MOST_MISSED, AttributionRequest, AttributionSet, compute_attributions
+from ui.attribution.methods import (
+    EFFECT,
+    MOST_MISSED,
+    AttributionRequest,
+    AttributionSet,
+    compute_attributions,
+    shares_computation,
+)
 from ui.attribution.views import (
     ExplainedLabel,
     describe_agreement,

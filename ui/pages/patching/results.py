@@ -17,7 +17,7 @@ from attention.view import View
 from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
-from probing.edit_answers import AT_ONCE, MOST_SETS, answers_under
+from probing.edit_answers import answers_under, sets_per_request
 from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
@@ -140,7 +140,7 @@ def _residual_part(part: str) -> str:
 
 def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int) -> FloatArray:
     """Return the metric of each set, (set, number), with fewer sets if the reader stops."""
-    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    step = sets_per_request(tokens)
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
     found: list[FloatArray] = []

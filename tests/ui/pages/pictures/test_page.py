@@ -31,7 +31,7 @@ from ui.pages.pictures import source
 from ui.pages.pictures.options import ASKING, SHOWS
 from ui.pages.pictures.source import GIVE_AGAIN, GIVEN
 from ui.run.services import get_trace_store
-from ui.show.saved_traces import UPLOAD
+from ui.show.top_bar import UPLOAD
 from ui.show.why_head import KEY, TRAIL
 
 pytestmark = pytest.mark.slow
