@@ -22,7 +22,7 @@ from tests.support.architectures import Architecture, build, named
 from tests.support.cases import loop_over
 from tests.support.positionmodels import save
 from tests.support.present import present
-from ui.pages.positions.encodings import by_offset
+from ui.pages.positions.distances import by_offset
 
 KINDS = ("roberta", "t5", "marian", "llama", "modernbert", "bloom")
 capture.install()

@@ -7,7 +7,8 @@ from i18n import _
 from inference import UserError
 from inference.tasks.positions import PositionsRequest
 from ui.input.composing import compose
-from ui.pages.positions.encodings import scores, shifting, vectors
+from ui.pages.positions.distances import scores
+from ui.pages.positions.encodings import shifting, vectors
 from ui.pages.positions.order import order_test
 from ui.pages.positions.position_scheme import PositionsOptions, draw_position_scheme, pick_view
 from ui.run.notices import show_error, show_notice
@@ -39,9 +40,10 @@ def how_to_read() -> None:
 
 def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     """Draw the summary of the model's position encodings, then the chosen figure."""
+    question = PositionsRequest(model=choice.model, revision=choice.revision or None)
     try:
         with st.spinner(_("Inspecting the model")):
-            held = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
+            held = get_backend().inspect(question)
     except UserError as refusal:
         show_error(refusal)
         return
@@ -49,11 +51,11 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     if options.show == "test":
         order_test(choice, trace, held, options)
     elif options.show == "vectors":
-        vectors(held, options)
+        vectors(held, question, options)
     elif options.show == "shift":
         shifting(options)
     else:
-        scores(choice, trace, held, options)
+        scores(choice, trace, held, question, options)
     if options.show != "test":
         show_notice(draw_position_scheme(held), role="status")
 
