@@ -68,7 +68,9 @@ def forwards(count: Path) -> int:
 
 def point(page: Page, turn: int) -> tuple[float, float]:
     """Return the coordinates of a head in the grid of thumbnails; each ``turn`` gives another head."""
-    box = page.page.locator(".grid .pad canvas").bounding_box()
+    grid = page.page.locator(".grid .pad canvas")
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
     across, down = (turn * 5 + 2) % 12, (turn * 7 + 1) % 6
     return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)
 
