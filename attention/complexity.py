@@ -78,6 +78,17 @@ TABLE = (
 )
 
 
+def complexities(measure: str, n: Values, setting: ComplexitySetting) -> Values:
+    """Return a measure of every layer type of TABLE for n tokens, shape (layer type, n).
+
+    ``measure`` is "cost", "steps" for sequential operations, or "path" for the maximum path length.
+
+    >>> complexities("cost", np.array([1.0, 10.0]), ComplexitySetting(d=2)).tolist()
+    [[2.0, 200.0], [4.0, 40.0], [12.0, 120.0], [2.0, 200.0]]
+    """
+    return np.stack([getattr(row, f"{measure}_at")(n, setting) for row in TABLE])
+
+
 @dataclass(frozen=True)
 class CostSizes:
     """The sizes of a model's layer from which its operations and memory are computed."""

@@ -10,11 +10,14 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
+from attention.mask import FloatArray
 from i18n import gettext_lazy
 from inference.errors import UserError
 from training.jobs import queue
@@ -36,6 +39,7 @@ DISTANCES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 64)  # distances in the test text
 LOOKED_BACK = 24  # distance of the texts for the gradient norms
 LENGTHS = (16, 32, 64, 128, 256)  # tokens of the texts for the time measurements
 FILE, PROGRESS = "rivals.json", "progress.jsonl"  # files in a run's folder: the result, and the losses during training
+RECORDED = Path(__file__).resolve().parents[2] / "assets" / "rivals" / FILE  # shipped runs
 DIGITS = 3  # significant digits of recorded gradient norms and times
 
 Points = tuple[tuple[int, float], ...]
@@ -94,6 +98,23 @@ class RecordedRuns:
         return tuple(sorted(found, key=lambda run: run.seed))
 
 
+def shares(runs: Sequence[BaselineRun]) -> FloatArray:
+    """Return the accuracies of the runs, shape (seed, distance)."""
+    return np.array([[share for _, share in run.accuracy] for run in runs])
+
+
+def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
+    """Return each run's mean accuracy at trained distances and at longer ones, two arrays (seed,)."""
+    trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
+    values = shares(runs)
+    return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
+
+
+def gradient_norms(runs: Sequence[BaselineRun], when: str) -> FloatArray:
+    """Return the gradient norms of the runs, shape (seed, distance in tokens)."""
+    return np.array([run.before if when == "before" else run.after for run in runs])
+
+
 def run_of(values: Mapping[str, Any]) -> BaselineRun:
     """Return a run from its values in a JSON file."""
     points = {name: tuple((int(at), float(number)) for at, number in values[name]) for name in ("losses", "accuracy")}
@@ -101,8 +122,8 @@ def run_of(values: Mapping[str, Any]) -> BaselineRun:
     return BaselineRun(**{**values, **points, **rows})
 
 
-def read(file: Path) -> RecordedRuns:
-    """Read runs and times from a JSON file."""
+def read(file: Path = RECORDED) -> RecordedRuns:
+    """Read runs and times from a JSON file, by default the runs that are shipped with the app."""
     values = json.loads(file.read_text(encoding="utf-8"))
     times = {model: tuple((int(n), float(ms)) for n, ms in points) for model, points in values["times"].items()}
     return RecordedRuns(tuple(run_of(run) for run in values["runs"]), times)

@@ -53,9 +53,10 @@ def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
     """Return the numbers of a figure's first kind of marks in their order, one-dimensional.
 
     The numbers are the values of a map, else the lengths of all bars, else the values of a histogram, else the
-    heights of all marks, in three dimensions along the third.
+    heights of all marks, in three dimensions along the third. If rows have names, they are the marks' places across.
     """
-    for kind, names in (("heatmap", "z"), ("bar", "xy"), ("histogram", "x"), ("scatter", "y"), ("scatter3d", "z")):
+    marks = "y" if figure.layout.yaxis.ticktext is None else "x"
+    for kind, names in (("heatmap", "z"), ("bar", "xy"), ("histogram", "x"), ("scatter", marks), ("scatter3d", "z")):
         found = [trace.to_plotly_json() for trace in figure.data if trace.type == kind]
         if found:
             values = [one["x" if names == "xy" and one.get("orientation") == "h" else names[-1]] for one in found]

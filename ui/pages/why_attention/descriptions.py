@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, translate
-from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, STEPS, TASKS, TRAINED, BaselineRun, RecordedRuns
+from training.jobs.baseline_runs import (
+    LAYERS,
+    MODELS,
+    PARTS,
+    REACH,
+    STEPS,
+    TASKS,
+    TRAINED,
+    RecordedRuns,
+    gradient_norms,
+    mean_shares,
+    shares,
+)
 from ui.show.text import format_and_list, format_comma_list, format_semicolon_list, join_sentences
 from viz.options import option
 
@@ -44,18 +55,6 @@ def name_of(model: str) -> str:
 def title_of(task: str) -> str:
     """Return the display name of a task."""
     return translate(TITLES[task])
-
-
-def shares(runs: Sequence[BaselineRun]) -> FloatArray:
-    """Return the accuracies of the runs, shape (seed, distance)."""
-    return np.array([[share for _, share in run.accuracy] for run in runs])
-
-
-def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
-    """Return each run's mean accuracy at trained distances and at longer ones, two arrays (seed,)."""
-    trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
-    values = shares(runs)
-    return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
 
 
 def accuracy(recorded: RecordedRuns, task: str) -> str:
@@ -127,7 +126,7 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
     """
     said = []
     for model in MODELS:
-        mean = rows(recorded.runs_of(task, model), when).mean(axis=0)
+        mean = gradient_norms(recorded.runs_of(task, model), when).mean(axis=0)
         place, most = int(mean.argmax()), float(mean.max())
         share = float(mean[-1]) / most
         said.append(
@@ -143,11 +142,6 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
         moment=translate(MOMENTS[when]),
         networks=format_semicolon_list(said),
     )
-
-
-def rows(runs: Sequence[BaselineRun], when: str) -> FloatArray:
-    """Return the gradient norms of the runs, shape (seed, distance in tokens)."""
-    return np.array([run.before if when == "before" else run.after for run in runs])
 
 
 def describe_growth(recorded: RecordedRuns) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention.complexity import TABLE, ComplexitySetting, LayerType
+from attention.complexity import TABLE, ComplexitySetting, LayerType, complexities
 from attention.trace import Trace
 from i18n import _, translate
 from inference import UserError
@@ -33,6 +33,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.formulas import growth
+from viz.paper.notebook import Computation
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
 KERNELS = (2, 3, 5, 7, 9, 15, 31)
@@ -130,18 +131,17 @@ def figures(numbers: CostSetting) -> None:
     n = np.geomspace(1, LONGEST, POINTS)
     setting = numbers.setting
     drawn = {
-        "cost": (_("Complexity per layer"), _("Operations"), [row.cost_at(n, setting) for row in TABLE]),
-        "steps": (
-            _("Sequential operations"),
-            _("Steps"),
-            [row.steps_at(n, setting) for row in TABLE],
-        ),
-        "path": (_("Maximum path length"), _("Steps"), [row.path_at(n, setting) for row in TABLE]),
+        "cost": (_("Complexity per layer"), _("Operations")),
+        "steps": (_("Sequential operations"), _("Steps")),
+        "path": (_("Maximum path length"), _("Steps")),
     }
-    for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
+    for column, (measure, (title, unit)) in zip(st.columns(3), drawn.items(), strict=True):
+        values = complexities(measure, n, setting)
         curves = [(translate(row.name), one) for row, one in zip(TABLE, values, strict=True)]
         figure = growth(n, curves, theme(), title, unit, numbers.n)
-        draw_chart(figure, f"why_{name}_figure", place=column)
+        code = f"numbers = complexities({measure!r}, np.geomspace(1, {LONGEST}, {POINTS}), setting)"
+        computation = Computation(code, complexities=complexities, setting=setting)
+        draw_chart(figure, f"why_{measure}_figure", place=column, computation=computation)
     st.caption(
         _(
             "Both axes are logarithmic: slope 1 grows with n, slope 2 with n². Curves are the terms "

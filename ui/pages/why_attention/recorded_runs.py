@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from training.jobs import baseline_runs
 from training.jobs.baseline_runs import (
     DEEP,
     DEEP_STEPS,
@@ -22,17 +22,21 @@ from training.jobs.baseline_runs import (
     TASKS,
     TRAINED,
     RecordedRuns,
+    gradient_norms,
+    mean_shares,
+    read,
+    shares,
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import BEYOND, MOMENTS, WITHIN, WITHOUT, WhyAttentionOptions
-from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
 from ui.show.text import format_comma_list, join_sentences
 from viz.figures.theme import Figure
 from viz.figures.training import Curve, ablated_parts, seeds
+from viz.paper.notebook import Computation
 
 ASKED = {
     "copying": gettext_lazy(
@@ -51,12 +55,26 @@ ASKED = {
     ),
 }
 UNIT = gettext_lazy("accuracy")
+# The numbers of a curve's seeds and of their mean, and those of ablations at trained distances and beyond.
+CURVES = """\
+values = [{values} for model in models]
+numbers = np.concatenate([[*rows, rows.mean(axis=0)] for rows in values])"""
+NORMS = "np.array([np.where(norms > 0, norms, np.nan) for norms in gradient_norms({runs}, when)])"
+WITHOUT_PARTS = """\
+kinds = zip(*(mean_shares(recorded.runs_of(task, "transformer", part, layers)) for part in parts), strict=True)
+numbers = [value for kind in kinds for value in (*np.concatenate(kind), *(one.mean() for one in kind))]"""
 
 
 @cache
 def load_recorded() -> RecordedRuns:
     """Load the runs that are shipped with the app (assets/rivals/README.md); the result is cached."""
-    return baseline_runs.read(ASSETS / "rivals" / baseline_runs.FILE)
+    return read()
+
+
+def _computation(code: str, **names: Any) -> Computation:
+    """Return a computation from ``recorded``, the recorded runs, of the networks ``models``."""
+    known = {"read": read, "models": list(MODELS), "shares": shares, "mean_shares": mean_shares}
+    return Computation(f"recorded = read()\n{code}", **known, gradient_norms=gradient_norms, **names)
 
 
 def draw_recorded(options: WhyAttentionOptions) -> None:
@@ -99,15 +117,20 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     """Draw the accuracy by distance, and the gradient norm of the last answer by tokens back."""
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
-    curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], said.shares(some)) for m, some in runs.items()]
+    curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
     figure = seeds(curves, theme(), _("How far back can it be?"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
-    draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left, about=dict)
-    values = {model: said.rows(some, options.when) for model, some in runs.items()}
+    drawn = "recorded.runs_of(task, model)"
+    computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)
+    figure.update_yaxes(range=[0, 1.02])
+    draw_chart(figure, "why_accuracy", place=left, about=dict, computation=computation)
+    values = {model: gradient_norms(some, options.when) for model, some in runs.items()}
     curves = [Curve(said.name_of(m), list(range(each.shape[1])), each) for m, each in values.items()]
     title = f"{_('Gradient')}: {translate(MOMENTS[options.when])}"
     figure = seeds(curves, theme(), title, _("Distance (tokens)"), _("norm of the gradient"), logarithmic="y")
-    draw_chart(figure, "why_gradient", place=right, about=dict)
+    code = CURVES.format(values=NORMS.format(runs=drawn))
+    computation = _computation(code, task=options.task, when=options.when)
+    draw_chart(figure, "why_gradient", place=right, about=dict, computation=computation)
     st.caption(
         _(
             "Thin lines: seeds; thick: their means. Answers: 256 unseen texts per distance. Norm: "
@@ -126,11 +149,13 @@ def _parts(found: RecordedRuns, task: str) -> None:
         kinds: dict[str, dict[str, list[float]]] = {kind: {} for kind in near_and_far}
         for off in ("", *PARTS):
             runs = found.runs_of(one, "transformer", off, layers)
-            for kind, values in zip(near_and_far, said.mean_shares(runs), strict=True):
+            for kind, values in zip(near_and_far, mean_shares(runs), strict=True):
                 kinds[kind][translate(WITHOUT[off])] = values.tolist()
         chance = found.runs_of(one, "transformer")[0].chance
         title = _("Without a part, {layers} layers: {task}", layers=layers, task=said.title_of(one).lower())
-        draw_chart(ablated_parts(kinds, theme(), title, translate(UNIT), chance), key, place=column, about=dict)
+        figure = ablated_parts(kinds, theme(), title, translate(UNIT), chance)
+        computation = _computation(WITHOUT_PARTS, task=one, layers=layers, parts=["", *PARTS])
+        draw_chart(figure, key, place=column, about=dict, computation=computation)
     for one, layers, _key in asked:
         show_notice(
             _(
@@ -153,7 +178,8 @@ def _parts(found: RecordedRuns, task: str) -> None:
 
 def _time(found: RecordedRuns) -> None:
     """Draw the time of a training step over the length of the texts."""
-    draw_chart(times(found), "why_times", about=dict)
+    computation = _computation("numbers = [[ms for _, ms in recorded.times[model]] for model in models]")
+    draw_chart(times(found), "why_times", about=dict, computation=computation)
     show_notice(said.describe_growth(found), "status")
     st.caption(
         _(

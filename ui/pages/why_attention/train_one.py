@@ -19,6 +19,8 @@ from training.jobs.baseline_runs import (
     BaselineRunner,
     Points,
     RecordedRuns,
+    mean_shares,
+    shares,
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
@@ -155,7 +157,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     (run,), runs = found.runs, load_recorded().runs_of(ask.task, ask.model, ask.off)
     show_notice(sentence(run, runs), "status")
     left, right = st.columns(2)
-    kept = Curve(_("recorded seeds"), [at for at, _ in runs[0].accuracy], said.shares(runs))
+    kept = Curve(_("recorded seeds"), [at for at, _ in runs[0].accuracy], shares(runs))
     figure = seeds(
         [_own_curve(ask, run.accuracy), kept],
         theme(),
@@ -171,8 +173,8 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
 
 def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     """Return sentences that compare a run with the recorded runs."""
-    within, beyond = (float(part[0]) for part in said.mean_shares((run,)))
-    kept = [float(part.mean()) for part in said.mean_shares(recorded)]
+    within, beyond = (float(part[0]) for part in mean_shares((run,)))
+    kept = [float(part.mean()) for part in mean_shares(recorded)]
     name = said.name_of(run.model)
     if run.off:
         name = _("{network} with {part}", network=name, part=translate(WITHOUT[run.off]))
@@ -193,7 +195,7 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     same = next((one for one in recorded if (one.seed, one.steps) == (run.seed, run.steps)), None)
     if same is None:
         return found
-    apart = float(np.abs(said.shares((run,)) - said.shares((same,))).max())
+    apart = float(np.abs(shares((run,)) - shares((same,))).max())
     seed = _("One of them has this seed; they differ by at most {apart:.2f} at any distance.", apart=apart)
     return join_sentences(found, seed)
 

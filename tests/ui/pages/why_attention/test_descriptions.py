@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from i18n import use_language
-from training.jobs.baseline_runs import MODELS, PARTS, TASKS, BaselineRequest, BaselineRun, RecordedRuns
+from training.jobs.baseline_runs import MODELS, PARTS, TASKS, BaselineRequest, BaselineRun, RecordedRuns, shares
 from ui.pages.why_attention import descriptions
 from ui.pages.why_attention.recorded_runs import load_recorded
 from ui.pages.why_attention.train_one import sentence
@@ -113,7 +113,7 @@ def test_a_run_here_is_held_against_the_recorded_ones() -> None:
 
 
 def test_every_seed_is_a_row() -> None:
-    np.testing.assert_allclose(descriptions.shares(recorded(SAME).runs_of("order", "lstm")), [[0.9, 0.8], [0.88, 0.78]])
+    np.testing.assert_allclose(shares(recorded(SAME).runs_of("order", "lstm")), [[0.9, 0.8], [0.88, 0.78]])
 
 
 def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
