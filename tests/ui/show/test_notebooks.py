@@ -16,7 +16,9 @@ from inference.tasks.answers import BOTH, END, START
 from tests.support import positionmodels, tinylabels, tinymodels
 from tests.support.asking import allowed, asked
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.pages.tokens import page as tokens
 from ui.pages.vectors import sentences
+from ui.pages.whole_pass import picture
 from ui.show import chart, microscope
 from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
@@ -27,6 +29,9 @@ DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINK
 SCHEMES = {"llama": "rotary_scores", "bloom": "alibi_scores", "t5": "t5_scores"}
 CONSTANT = {"neighbours_sinusoidal"}
 CURVES, SHEETS = ("curves", "products", "neighbours"), {"sines", "own_table"}
+RECORDED = ("accuracy", "gradient", "parts", "deep_parts", "times", "cost_figure", "steps_figure", "path_figure")
+WHY = {f"why_{name}" for name in RECORDED}
+PREDICTED = {"model": "headlight-bert", "text": "Paris is the [MASK] of France."}
 ENDS = (BOTH, START, END)
 FIND = {"find_map_0", "find_map_1", "find_difference"}
 # (view, address, figures whose menus offer a notebook)
@@ -59,6 +64,19 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("translate", {"show": "step", "step": 1}, {"translate_candidates"}),
     ("translate", {"show": "without", "side": "decoder"}, {"translate_map", "translate_random"}),
     ("translate", {"show": "best"}, {"alignments_map", "alignments_late_map"}),
+    ("tokens", {}, {"tokens_ladder"}),
+    ("whole_pass", PREDICTED, {"whole_pass_stack", "pass_end"}),
+    ("whole_pass", {"ends": "none"}, {"whole_pass_stack"}),
+    ("whole_pass", {"zoom": "layer", "stage": 20}, {"whole_pass_layer"}),
+    ("whole_pass", {"zoom": "stage", "stage": 20}, {"whole_pass_stage"}),
+    ("whole_pass", {**PREDICTED, "zoom": "stage"}, {"whole_pass_stage"}),
+    (
+        "whole_pass",
+        {**PREDICTED, "zoom": "stage", "stage": 20, "change": "token"},
+        {"whole_pass_stage", "pass_before", "pass_after"},
+    ),
+    ("why_attention", {"n": 40}, WHY),
+    ("why_attention", {"task": "parity", "when": "before"}, WHY),
     ("vectors", {}, {"vectors_cosine", "vectors_picture"}),
     ("vectors", {"axes": 3}, {"vectors_cosine", "vectors_picture"}),
     ("vectors", {"show": "contexts"}, {"vectors_contexts"}),
@@ -90,7 +108,8 @@ def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], s
 
     monkeypatch.setattr(sentences, "PATIENCE", 60)
     monkeypatch.setattr(chart, "_draw_menu", keep)
-    monkeypatch.setattr(microscope, "draw_notebook_menu", keep_matrix)
+    for module in (microscope, picture, tokens):
+        monkeypatch.setattr(module, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
     if section:
         page.session_state[section] = True

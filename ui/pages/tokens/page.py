@@ -31,13 +31,15 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notes, show_notice
 from ui.run.page_model import kind_of, remember_kind
 from ui.run.services import get_backend
+from ui.show.chart import draw_notebook_menu
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_button, draw_table, model_fields
+from ui.show.tables import csv_table, download_button, draw_table, model_fields, page_provenance
 from ui.state.params import drop_place, get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.components.tokenizer_steps import tokenizer_steps
 from viz.options import option
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class TokensOptions:
 
 
 KEY = "tokens_ladder"
+IDS = "numbers = [token.id for request in requests for token in backend.inspect(request).tokens]"
 MARKS = gettext_lazy(
     "Point at a token to highlight its characters; click it to see how its word is split. "
     "Touching: one word; dashed: not in the vocabulary; underlined: not split; pale: from the "
@@ -77,7 +80,7 @@ def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | 
     """
     for model in found:
         try:
-            beside = load_steps(choice, model, None)
+            _request, beside = load_steps(choice, model, None)
         except UserError:
             continue
         if (beside.algorithm, beside.vocabulary) != (steps.algorithm, steps.vocabulary):
@@ -112,18 +115,19 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
     return shown
 
 
-def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
+def load_steps(choice: ViewState, model: str, revision: str | None) -> tuple[TokenSteps, Steps]:
     """Return the tokenizer steps of the text, and of the second text if the tokenizer supports pairs.
 
-    Raise UserError if the text cannot be tokenized.
+    The request that gives them comes first. Raise UserError if the text cannot be tokenized.
     """
     asked = TokenSteps(model=model, revision=revision, text=choice.text, pair=choice.pair or None)
     try:
-        return get_backend().inspect(asked)
+        return asked, get_backend().inspect(asked)
     except UserError as refusal:
         if refusal.way_out != "pair":
             raise
-        return get_backend().inspect(replace(asked, pair=None))
+        asked = replace(asked, pair=None)
+        return asked, get_backend().inspect(asked)
 
 
 def on_pick() -> None:
@@ -144,8 +148,11 @@ def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, i
     return next(((way, *first_pick(one)) for way, one in enumerate(steps) if one.sides), None)
 
 
-def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | None]], options: TokensOptions) -> None:
-    """Draw the summary, the figure, the steps of the selected word and the tables."""
+def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], options: TokensOptions) -> None:
+    """Draw the summary, the figure, the steps of the selected word and the tables.
+
+    ``requests`` are those that give ``steps``.
+    """
     texts = [check_text(choice.text), *([check_text(choice.pair, gettext_lazy("second text"))] if choice.pair else [])]
     for number, one in enumerate(steps):
         if number == 0:
@@ -157,6 +164,8 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
     word = chosen_word(steps, options)
     ways = [tokenizer_steps_of(one) for one in steps]
     tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=on_pick)
+    ids = [token.id for one in steps for token in one.tokens]
+    draw_notebook_menu(_("Tokens"), KEY, ids, page_provenance, Computation(IDS, requests=requests))
     for one in steps[1:]:
         show_notice(summary(one, texts), role="status")
     st.caption(translate(MARKS))
@@ -168,10 +177,9 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
         way, side, at = word
         span = steps[way].sides[side].words[at].span
         for number, place in enumerate(st.columns(len(steps))):
-            model, revision = models[number]
             same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
             with place:
-                walk(steps[number], same, revision, model)
+                walk(steps[number], same, requests[number].revision, requests[number].model)
     draw_table(comparison_rows(steps, texts), column_config=headings(COMPARED))
     for number, one in enumerate(steps):
         label = _("Every token: {model}", model=one.model)
@@ -179,7 +187,7 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
         if folded.open:
             rows = table(one)
             read = dict(zip(("text", "pair"), texts, strict=False))
-            about = model_fields(get_backend().identity(*models[number])) | read
+            about = model_fields(get_backend().identity(requests[number].model, requests[number].revision)) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
             draw_table(place=folded, columns=rows, column_config=headings(TABLE))
             download_button(_("Save as CSV"), page, "headlight-tokens.csv", _("All digits"),
@@ -206,18 +214,17 @@ def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
     """Draw the steps of the chosen model's tokenizer, and of a second tokenizer if it is selected in ``row``."""
     revision = choice.revision or None
     with st.spinner(_("Reading the text")):
-        steps = [load_steps(choice, choice.model, revision)]
-    remember_kind(choice.model, steps[0].kind)
+        found = [load_steps(choice, choice.model, revision)]
+    first = found[0][1]
+    remember_kind(choice.model, first.kind)
     options = get_params(TokensOptions)
-    beside = pick_second_tokenizer(choice, options, steps[0], row)
-    models = [(choice.model, revision)]
+    beside = pick_second_tokenizer(choice, options, first, row)
     if beside is not None:
         try:
-            steps.append(load_steps(choice, beside, None))
-            models.append((beside, None))
+            found.append(load_steps(choice, beside, None))
         except UserError as refusal:
             show_notice(refusal.message)
-    draw(choice, steps, models, options)
+    draw(choice, [steps for _request, steps in found], [request for request, _steps in found], options)
 
 
 def draw_view() -> None:

@@ -13,7 +13,17 @@ from attention.edits import Ablate, Pairs, PatchHead, paired_tokens
 from attention.view import View
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
-from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, ChangeResult, End, Stage
+from inference.tasks.whole_pass import (
+    ATTENTION,
+    CROSS,
+    EMBEDDINGS,
+    PROBABILITIES,
+    WEIGHED,
+    ChangeRequest,
+    ChangeResult,
+    End,
+    Stage,
+)
 from ui.input.controls import bound_widget, read_number
 from ui.input.unknown_words import require_readable
 from ui.pages.whole_pass.inspector import CHANGES, PassInspector, WholePassOptions
@@ -25,6 +35,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button, draw_table, frame_csv, page_provenance
 from ui.state.params import set_params
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
@@ -114,11 +125,12 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     try:
         with st.spinner(_("Running the model")):
             asked_for = _requested_change(asked, stage, options, found)
-            followed = asked.run_changed(at, **asked_for)
+            request = asked.change_request(at, **asked_for)
+            followed = asked.run_changed(request)
     except UserError as refusal:
         show_error(refusal)
         return
-    _draw_outcome(asked, followed, at, _describe_change(asked_for, followed, len(found.values)))
+    _draw_outcome(asked, request, followed, _describe_change(asked_for, followed, len(found.values)))
 
 
 def _requested_change(
@@ -171,8 +183,8 @@ def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: in
     )
 
 
-def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str) -> None:
-    """Draw the output of row ``at`` before and after the change: a sentence, bar charts and a table.
+def _draw_outcome(asked: PassInspector, request: ChangeRequest, found: ChangeResult, what: str) -> None:
+    """Draw the output before and after the change: a sentence, bar charts and a table.
 
     ``what`` is the sentence that describes the change.
     """
@@ -183,7 +195,7 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
             "{what} {output}: “{before}” {chance:.3f} becomes “{after}” {later:.3f}. Largest change of an output: "
             "{moved:.3g}.",
             what=what,
-            output=output_title(asked, at),
+            output=output_title(asked, request.at),
             before=before.name,
             chance=before.before,
             after=after.name,
@@ -193,7 +205,7 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
         role="status",
     )
     unit = _("probability") if last.part == PROBABILITIES else _("number")
-    _draw_bars(found.ends, unit)
+    _draw_bars(found.ends, unit, request)
     table = pd.DataFrame(
         {
             _("Output"): [end.name for end in found.ends],
@@ -216,8 +228,11 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
 
 
-def _draw_bars(ends: Sequence[End], unit: str) -> None:
-    """Draw the outputs before and after as two bar charts with the same order and range."""
+def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
+    """Draw the outputs before and after as two bar charts with the same order and range.
+
+    ``request`` is the request that gives them.
+    """
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]
     sides = (
@@ -230,4 +245,5 @@ def _draw_bars(ends: Sequence[End], unit: str) -> None:
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])
-        draw_chart(figure, f"pass_{key}", place=column)
+        code = f"numbers = [end.{key} for end in backend.inspect(request).ends]"
+        draw_chart(figure, f"pass_{key}", place=column, computation=Computation(code, request=request))

@@ -120,17 +120,27 @@ class PassInspector:
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
         """Return a stage's result, and names of its columns if they are vocabulary tokens or classes."""
-        found = get_backend().inspect(self._build_question(StageNumbers, stages=(stage.number,)))
+        found = get_backend().inspect(self.stage_request(stage))
         return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
+
+    def stage_request(self, stage: Stage) -> StageNumbers:
+        """Return the request for a stage's result."""
+        request: StageNumbers = self._build_question(StageNumbers, stages=(stage.number,))
+        return request
 
     def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
         """Return the terms whose sum is the number at index ``place`` of a stage's result."""
         found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
         return found
 
-    def run_changed(self, at: int, **change: Any) -> ChangeResult:
-        """Return the output of row ``at`` after a change, given as keyword arguments of ChangeRequest."""
-        found: ChangeResult = get_backend().inspect(self._build_question(ChangeRequest, at=at, **change))
+    def change_request(self, at: int, **change: Any) -> ChangeRequest:
+        """Return the request for row ``at`` of the output after a change, with fields of ChangeRequest."""
+        request: ChangeRequest = self._build_question(ChangeRequest, at=at, **change)
+        return request
+
+    def run_changed(self, request: ChangeRequest) -> ChangeResult:
+        """Return the output after a change."""
+        found = get_backend().inspect(request)
         return replace(found, ends=tuple(replace(end, name=self._display_name(end.name)) for end in found.ends))
 
     def _display_name(self, name: str) -> str:

@@ -29,10 +29,15 @@ from ui.state.view_state import ViewState, to_query
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."
 TOP = 6
+CUT = """\
+values = flat(backend.inspect(request).by_stage[stage])
+cut = values[np.ix_(rows, columns)]
+numbers = np.where(np.abs(cut) < 1e30, cut, 0)"""
 LEAST = 0.0005  # smallest probability in a sentence; smaller values round to 0.000
 Likely = Sequence[tuple[str, float]]
 
@@ -106,7 +111,11 @@ def picture(asked: PassInspector, at: int, found: Likely) -> None:
     """Draw the likeliest outputs as bars, if there are any."""
     if found:
         names, chances = zip(*found, strict=True)
-        draw_chart(bars(names, chances, theme(), output_title(asked, at)), "pass_end")
+        last = asked.result.stages[-1]
+        code = f"rows = flat(backend.inspect(request).by_stage[{last.number}])\n"
+        code += f"numbers = np.sort(rows[min({at}, len(rows) - 1)])[::-1][:{TOP}]"
+        computation = Computation(code, request=asked.stage_request(last), flat=flat)
+        draw_chart(bars(names, chances, theme(), output_title(asked, at)), "pass_end", computation=computation)
 
 
 KEY = "whole_pass_stage"
@@ -169,7 +178,10 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
         marked_rows=(int(np.flatnonzero(shown_rows == row)[0]),),
         marked_columns=(int(np.flatnonzero(columns == column)[0]),),
     )
-    draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns))
+    request = asked.stage_request(stage)
+    known = {"stage": stage.number, "rows": shown_rows, "columns": columns}
+    computation = Computation(CUT, request=request, flat=flat, **known)
+    draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns), computation=computation)
     if found.pieces and len(values) > 1:
         draw_table(likeliest_table(found, tokens, shown_rows), key="pass_likeliest")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
+import numpy as np
 import streamlit as st
 
 from i18n import _, translate
@@ -13,13 +14,18 @@ from inference.tasks.whole_pass import EMBEDDINGS, Stage
 from ui.input.controls import bound_widget, draw_back_and_next
 from ui.pages.whole_pass.inspector import HEADS, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
+from ui.show.chart import draw_notebook_menu
 from ui.show.tables import page_provenance
 from ui.show.tour import is_touring
 from ui.state.params import set_params
 from viz.components.stack import stack
 from viz.components.stack.stack import StackPart, StackRow
+from viz.paper.notebook import Computation
 
 KEY = "whole_pass"
+SIZES = """\
+spread = backend.inspect(request).spread
+numbers = np.concatenate([spread[stage] / max(spread[stage].max(), 1e-9) for stage in stages])"""
 
 
 def parts_of(stages: Sequence[Stage]) -> list[Stage]:
@@ -83,6 +89,7 @@ def _row(asked: PassInspector, name: str, stages: Sequence[Stage], names: Callab
 
 
 def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: str, zoom: str) -> None:
+    about, parts = tuple(page_provenance().items()), [part for row in rows for part in row.parts]
     stack.mount(
         rows,
         f"{KEY}_{zoom}",
@@ -93,8 +100,12 @@ def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: s
         ),
         chosen=asked.result.stages.index(chosen),
         on_pick=partial(_zoom_in, asked, zoom),
-        about=tuple(page_provenance().items()),
+        about=about,
     )
+    numbers = [asked.result.stages[part.pick].number for part in parts]
+    computation = Computation(SIZES, request=asked.request, stages=numbers)
+    sizes = np.concatenate([part.shares for part in parts])
+    draw_notebook_menu(name, f"{KEY}_{zoom}", sizes, lambda: dict(about), computation)
 
 
 def _zoom_in(asked: PassInspector, zoom: str) -> None:
