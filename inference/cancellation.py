@@ -14,7 +14,7 @@ from attention.record import checked_by
 from i18n import gettext_lazy
 from inference.errors import UserError
 
-GONE = gettext_lazy("This was stopped.")
+GONE = gettext_lazy("Stopped.")
 Progress = Callable[[int, int], object]
 LOOK = 0.5  # seconds between two checks that a waiting visitor is still connected
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from attention.view import DisplayToken
 from i18n import LazyMessage, _, active_language, gettext_lazy
+from i18n.lists import join_sentences
 from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
@@ -73,6 +74,5 @@ def describe_answer(
     if right.said and question.kind != "choice":
         return right.said
     answer = format_answer(question, right.answer, keys)
-    if right.said:
-        return gettext_lazy("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
-    return gettext_lazy("The answer: {answer}", answer=answer)
+    answered = gettext_lazy("The answer: {answer}.", answer=answer)
+    return join_sentences(answered, right.said) if right.said else answered

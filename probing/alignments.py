@@ -166,7 +166,7 @@ def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
     except UserError:
         raise
     except ValueError as error:
-        raise UserError(gettext_lazy("{place}: {said}", place=place, said=error_message(error))) from error
+        raise UserError(gettext_lazy("{name}: {text}", name=place, text=error_message(error))) from error
 
 
 def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:

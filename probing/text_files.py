@@ -224,7 +224,7 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 UNPACK = gettext_lazy("Unpack it; choose a file inside.")
-SAVE = gettext_lazy("Save the texts as CSV.")
+SAVE = gettext_lazy("Save it as CSV.")
 TABLE = gettext_lazy("Save it as CSV with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x1f\x8b", "gzip", UNPACK),
@@ -257,7 +257,7 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     ),
 )
 IN_ZIP = (  # (member of the archive, kind, remedy)
-    ("xl/workbook.xml", "Excel (XLSX)", gettext_lazy("Save the sheet as CSV.")),
+    ("xl/workbook.xml", "Excel (XLSX)", gettext_lazy("Save it as CSV.")),
     ("word/document.xml", "DOCX", SAVE),
     ("ppt/presentation.xml", "PowerPoint (PPTX)", SAVE),
     ("content.xml", "OpenDocument", SAVE),

@@ -67,7 +67,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
         found = count_correct(question, said) or 0
         parts.append(_("Correct: {n}.", n=found))
     if own is not None:
-        parts.append(_("Yours: {own}.", own=format_answer(question, own)))
+        parts.append(_("Your answer: {own}.", own=format_answer(question, own)))
     return join_sentences(*parts)
 
 
@@ -109,7 +109,7 @@ def reply(code: str, seen: StudentView) -> None:
     if seen.own is None:
         _form(code, number, question, None)
     else:
-        show_notice(_("Your answer: {own}", own=format_answer(question, seen.own)), role="status")
+        show_notice(_("Your answer: {own}.", own=format_answer(question, seen.own)), role="status")
         with st.expander(_("Question {number}", number=number), bool(problem)):
             _form(code, number, question, seen.own)
     if problem:
@@ -331,7 +331,7 @@ def _status(code: str, leads: bool) -> None:
         show_notice(refusal.sentence)
         return
     led = _("Class {code}: followers see this page as you do.", code=code)
-    show_class(board, led if leads else _("Class {code}.", code=code))
+    show_class(board, led if leads else _("**Class {code}**", code=code))
 
 
 def _bar(code: str, seen: StudentView) -> None:

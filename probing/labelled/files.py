@@ -100,7 +100,7 @@ def name_file_in_errors(file: File) -> Iterator[None]:
     except UserError as refusal:
         if refusal.message.startswith(file.name):
             raise
-        said = gettext_lazy("{file}: {said}", file=file.name, said=refusal.message)
+        said = gettext_lazy("{name}: {text}", name=file.name, text=refusal.message)
         raise UserError(said, way_out=refusal.way_out, details=refusal.details) from refusal
 
 

@@ -99,7 +99,7 @@ def _parse_files(
         with name_file_in_errors(file):
             text, controls, guessed = file.read(words=isinstance(wanted, WordColumns))
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
-        told += [gettext_lazy("{file}: {said}", file=file.name, said=said) for said in parsed[part].notes]
+        told += [gettext_lazy("{name}: {text}", name=file.name, text=said) for said in parsed[part].notes]
         if guessed:
             told.append(guess_message(file.name, guessed))
         if controls:

@@ -131,7 +131,7 @@ def test_the_curve_has_its_values_its_names_and_the_span_of_random_orders() -> N
     band, mean, line = figure.data
     assert list(band.y) == [1.0, 0.8, 0.3, 0.1, 0.6, 1.0]
     assert list(mean.y) == pytest.approx([1.0, 0.7, 0.2])
-    assert list(line.customdata) == ["nothing", "3-1", "&lt;b&gt;"]
+    assert list(line.customdata) == ["Nothing", "3-1", "&lt;b&gt;"]
     assert len(removal_curve(values, ["a", "b"], random[:0], DARK, "title", "cosine").data) == 1
 
 

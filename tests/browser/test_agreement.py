@@ -28,7 +28,7 @@ def backend() -> LocalBackend:
 
 
 def downloaded(page: Page) -> list[dict[str, str]]:
-    caught = file_of(page.get_by_role("button", name="Save the table"))
+    caught = file_of(page.get_by_role("button", name="Save as CSV"))
     return list(csv.DictReader(table_of(caught.path()).splitlines()))
 
 
@@ -52,7 +52,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     rolled = f"differ by {mean_row_distance(rollout(with_residual(maps))):.2f}"
     assert rolled in said(page, "Rollout rows")
     rows = downloaded(page)
-    assert [row["word"] for row in rows] == [cell.text for cell in cells]
+    assert [row["Word"] for row in rows] == [cell.text for cell in cells]
     np.testing.assert_allclose([float(row["Ablated"]) for row in rows], np.maximum(effect, 0), atol=1e-5)
     np.testing.assert_allclose([float(row["Attention"]) for row in rows], attention, atol=1e-5)
     by_share = [float(row["Attention, share of the row"]) for row in rows]

@@ -101,6 +101,6 @@ def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(ope
     table = list(csv.DictReader(io.StringIO(table_of(download.path()))))
     assert len(table) == 2 * 3 * 3
     for row in table:
-        place = (int(row["View"] == str(TITLES[CrossRowConvention.OWN])), int(row["layer"]), int(row["head"]))
+        place = (int(row["View"] == str(TITLES[CrossRowConvention.OWN])), int(row["Layer"]), int(row["Head"]))
         assert float(row["% found"]) == 100 * state.all().share[place]
-        assert float(row["alignment error rate"]) == state.all().error[place]
+        assert float(row["Alignment error rate"]) == state.all().error[place]

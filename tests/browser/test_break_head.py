@@ -70,7 +70,7 @@ def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url:
     open_page(page, app_url, "/", view="break_head", model=BERT)
     card = page.locator("[class*=st-key-board_1]").first
     expect(card).to_contain_text(SENTENCE)
-    link = card.get_by_role("link", name="Open card")
+    link = card.get_by_role("link", name="Open")
     expect(link).to_have_attribute("href", re.compile("layer=3"))
-    page.get_by_role("button", name="Remove card").click()
+    page.get_by_role("button", name="Remove").click()
     expect(page.locator("[class*=st-key-board_1]")).to_have_count(0)

@@ -110,7 +110,7 @@ def a_file_comes_in(opened: Page, folder: Path) -> None:
     rest(opened)
     other = folder / "other.csv"
     other.write_text(write(example_of("lookup")).replace("one", "<b>uno</b>"), encoding="utf-8")
-    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a CSV").locator("input")
+    upload = opened.get_by_test_id("stFileUploader").filter(has_text="Open a file").locator("input")
     upload.set_input_files(other)
     expect(opened.get_by_text("“<b>uno</b>” gives “two” 100% of its attention")).to_be_visible()
     bad = folder / "bad.csv"

@@ -66,7 +66,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     tab.close()
     page.get_by_role("button", name="Show answers").click()
     page.get_by_role("button", name="Confirm").click()
-    expect(student.get_by_text("Correct: 1. Yours: Animal.")).to_be_visible()
+    expect(student.get_by_text("Correct: 1. Your answer: Animal.")).to_be_visible()
 
     page.get_by_role("button", name="Close the room").click()
     page.get_by_role("button", name="Confirm").click()

@@ -163,7 +163,7 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
     page.get_by_role("link", name=str(COMPARE)).nth(nth).click()
     said(page, "In 3-1, “it” gives “animal”")
-    expect(page.get_by_role("textbox", name="The second text")).to_have_value(WIDE)
+    expect(page.get_by_role("textbox", name="Second text")).to_have_value(WIDE)
     page.go_back()
     said(page, "^Head [0-9]-[0-9]+: change ")
 

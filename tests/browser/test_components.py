@@ -108,7 +108,7 @@ def long_strips_show_a_window(opened: Page) -> None:
     expect(chips).to_have_count(200)
     expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
     expect(opened.get_by_text("3901–4100 of 8,000")).to_be_visible()
-    opened.get_by_role("button", name="Later").click()
+    opened.get_by_role("button", name="Later tokens").click()
     expect(opened.get_by_text("4101–4300 of 8,000")).to_be_visible()
     chips.first.focus()
     opened.keyboard.press("End")
@@ -153,18 +153,18 @@ def a_chip_is_picked(opened: Page) -> None:
 def a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
-        opened.get_by_role("button", name="Numbers as CSV").click()
+        opened.get_by_role("button", name="Save as CSV").click()
     table, meta = parts(Path(download.value.path()).read_bytes())
     lines = table.decode("utf-8-sig").split("\r\n")
     assert (meta["model"], meta["text"]) == ("tiny", "=je, suis")
     assert lines == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
     opened.get_by_label("Save W").click()
     with opened.expect_download() as download:
-        opened.get_by_role("button", name="Picture as PNG").click()
+        opened.get_by_role("button", name="Save as PNG").click()
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
     opened.get_by_label("Save W").click()
     with opened.expect_download() as download:
-        opened.get_by_role("button", name="Picture as SVG").click()
+        opened.get_by_role("button", name="Save as SVG").click()
     assert download.value.suggested_filename == "headlight-W.svg"
     drawing = Path(download.value.path()).read_text(encoding="utf-8")
     assert drawing.startswith("<svg ")

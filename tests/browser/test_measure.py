@@ -129,7 +129,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     page.go_back()
     said(page, "^Head 2-8, det")
     rest(page)
-    page.get_by_role("radio", name="Misses").click()
+    page.get_by_role("radio", name="Miss").click()
     expect(page).to_have_url(re.compile("outcome=misses"))
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(0)
@@ -159,7 +159,7 @@ def test_the_sources_of_a_head_are_computed_when_unfolded(page: Page, app_url: s
     expect(figures).to_have_count(before + 2, timeout=LONG)
     expect(figures.nth(before).locator(".errorbar").first).to_be_attached()
     rows = list(
-        csv.DictReader(io.StringIO(table_of(file_of(page.get_by_role("button", name="Save the table")).path())))
+        csv.DictReader(io.StringIO(table_of(file_of(page.get_by_role("button", name="Save as CSV").last).path())))
     )
     means = [float(row["mean"]) for row in rows if row["side"] == "key"]
     assert sum(means) == pytest.approx(report.excess.mean, abs=1e-4)

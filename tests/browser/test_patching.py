@@ -38,7 +38,7 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     )
     share = (taken - before) / (after - before)
     assert re.search(r"“tired → wide” into layer 0–\d \(1.00", way)
-    saved = Path(file_of(page.get_by_role("button", name="Save the table")).path())
+    saved = Path(file_of(page.get_by_role("button", name="Save as CSV")).path())
     table = list(csv.reader(io.StringIO(table_of(saved))))
     names = table.index(next(row for row in table if row[:2] == ["taken", "layer"]))
     mine = [row for row in table[names:] if row[:4] == ["vector", "3", "", "tired → wide"]]
@@ -61,4 +61,4 @@ def test_a_former_link_opens_the_view_with_both_texts(page: Page, app_url: str, 
     expect(page.get_by_role("radio", name=title_of("patching"), exact=True)).to_be_checked()
     expect(page).to_have_url(re.compile(r"/ablation\?"))
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("A cat sat.")
-    expect(page.get_by_role("textbox", name="The second text")).to_have_value("A dog sat.")
+    expect(page.get_by_role("textbox", name="Second text")).to_have_value("A dog sat.")

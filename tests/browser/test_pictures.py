@@ -18,7 +18,7 @@ from tests.support.visitor import DEEP_LINK, open_page
 
 HEAD = {"of_layer": 3, "of_head": 2}
 # The ZIP archive holds the table and its provenance.
-FILES = {"Picture as PNG": b"\x89PNG", "Picture as SVG": b"<svg", "Weights as CSV": b"PK"}
+FILES = {"Save as PNG": b"\x89PNG", "Save as SVG": b"<svg", "Save as CSV": b"PK"}
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +78,9 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     assert shown[0] > shown[1]
 
     for entry, begins in (
-        ("Picture as PNG", b"\x89PNG"),
-        ("Picture as SVG", b"<svg"),
-        ("Weights as CSV", b"PK"),
+        ("Save as PNG", b"\x89PNG"),
+        ("Save as SVG", b"<svg"),
+        ("Save as CSV", b"PK"),
     ):
         page.locator(".picture").get_by_text("Save", exact=True).click()
         with page.expect_download() as coming:
@@ -116,7 +116,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     expect(page).to_have_url(re.compile(f"token={token}"))
     page.mouse.move(0, 0)
     drawn(page, f"3|2|{token}|out|head")
-    page.get_by_label("The token").select_option("is looked at by")
+    page.get_by_label("Token").select_option("is looked at by")
     drawn(page, f"3|2|{token}|in|head")
     expect(view.locator(".said")).to_contain_text("gets most attention from")
 

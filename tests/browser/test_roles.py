@@ -60,17 +60,19 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert f"{some} of 72 heads give at least 50 % of their attention to one place" in text
     before = found.strength("previous")
     layer, head = divmod(int(before.argmax()), 12)
-    assert f"token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
+    assert (
+        f"the token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
+    )
     assert added_up(text) == 72
     distances = compare(trace).distances() + np.diag([np.inf] * 72)
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "are most similar")
     expect(page.get_by_text(re.compile(r"^1 of 72 heads\. "))).to_be_visible(timeout=3 * PATIENCE)
-    waited = file_of(page.get_by_role("button", name="Save the table"))
+    waited = file_of(page.get_by_role("button", name="Save as CSV"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
-    assert lines[2]["roles"] == "token before"  # Row 2 is head 0-2.
-    assert float(lines[2]["token before"]) > 0.99
-    text = said(page, "^Head 0-2, token before: 1 hits, 0 misses")
+    assert lines[2]["Roles"] == "the token before"  # Row 2 is head 0-2.
+    assert float(lines[2]["the token before"]) > 0.99
+    text = said(page, "^Head 0-2, the token before: 1 hits, 0 misses")
     share = observe(trace).strength("previous")[0, 2]
     assert f"over all texts {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
@@ -80,7 +82,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
     said(page, r"\(texts: 100\):")
-    said(page, "^Head 0-2, token before: 100 hits, 0 misses")
+    said(page, "^Head 0-2, the token before: 100 hits, 0 misses")
     page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)

@@ -31,7 +31,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, app_url: str, problems
     for number in (found["cosine"], table.max(), found["special_share"]):
         assert f"{number:.3f}" in sentence
     expect(page.locator(".matrices canvas").first).to_be_visible()
-    saved = table_of(Path(file_of(page.get_by_role("button", name="Save the table")).path()))
+    saved = table_of(Path(file_of(page.get_by_role("button", name="Save as CSV")).path()))
     rows = list(csv.reader(io.StringIO(saved)))
     start = next(at for at, row in enumerate(rows) if row[-1:] == ["part of the cosine"])
     assert sum(float(row[2]) for row in rows[start + 1 :]) == pytest.approx(found["cosine"], abs=1e-5)
@@ -49,7 +49,7 @@ def test_a_head_is_opened_from_the_map_of_ablated_heads(page: Page, app_url: str
     open_page(page, app_url, "/compare", view="similarity", text=A, other=B, show="heads")
     sentence = said(page, "cosine changes most")
     layer, head = matched(r"head (\d+)-(\d+)", sentence).groups()
-    saved = table_of(Path(file_of(page.get_by_role("button", name="Save the table")).path()))
+    saved = table_of(Path(file_of(page.get_by_role("button", name="Save as CSV")).path()))
     rows = [row for row in csv.reader(io.StringIO(saved)) if len(row) == 3 and row[0].isdigit()]
     assert len(rows) == 72
     largest = max(rows, key=lambda row: abs(float(row[2])))
@@ -66,7 +66,7 @@ def test_a_large_search_stops_with_its_hits_and_a_hit_opens_its_table(
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": "many.txt", "mimeType": "text/plain", "buffer": "\n".join(sentences).encode()}
     )
-    page.get_by_role("button", name="Search the file").click(timeout=2 * PATIENCE)
+    page.get_by_role("button", name="Search", exact=True).click(timeout=2 * PATIENCE)
     page.get_by_role("button", name="Stop", exact=True).click()
     sentence = said(page, "of [\\d,]+ sentences: ")
     assert sentences[0] in sentence

@@ -287,7 +287,7 @@ PAGES = {
             ({**TRANSLATING, "way": "beam", "late": "1"}, "读完“"),
             ({**TRANSLATING, "target": "the cat", "cross": "mean"}, "所有交叉注意力头的平均最关注"),
             ({**TRANSLATING, "way": "own"}, "请在上方输入"),
-            ({**TRANSLATING, "target": "the cat", "way": "greedy"}, "请选择“自己的译文”"),
+            ({**TRANSLATING, "target": "the cat", "way": "greedy"}, "请选择“自定义”"),
             ({**TRANSLATING, "show": "step", "step": "1"}, "第 2 步，共 "),
             ({**TRANSLATING, "show": "beams", "dropped": "1"}, "种续写；最好的是"),
             ({**TRANSLATING, "show": "heads", "side": "cross"}, "这一行：读完"),

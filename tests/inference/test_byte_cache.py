@@ -122,7 +122,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
     assert cache.get_or_make("k", lambda: 3, lambda _: 1) == 3
 
 
-@pytest.mark.parametrize("end", [Cancelled("This was stopped."), SystemExit()])  # A stopped page raises BaseException.
+@pytest.mark.parametrize("end", [Cancelled("Stopped."), SystemExit()])  # A stopped page raises BaseException.
 def test_where_who_makes_it_was_stopped_another_makes_it(end: BaseException) -> None:
     cache: ByteLru[str] = ByteLru(100)
     begun, go, waiting = threading.Event(), threading.Event(), threading.Event()

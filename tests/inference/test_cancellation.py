@@ -104,7 +104,7 @@ def test_who_waits_for_another_thread_is_let_go_when_stopped() -> None:
     stop.stop()
     stop.stop()
     thread.join(60)
-    assert [error.message for error in ended] == ["This was stopped."]
+    assert [error.message for error in ended] == ["Stopped."]
 
 
 def test_a_model_is_readied_for_all_whoever_has_gone() -> None:

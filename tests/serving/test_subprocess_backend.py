@@ -156,7 +156,7 @@ class Told(ModelProcess):
         self.sent.append(value)
         if value[2] is None and self.stops_at_once:
             frame = io.BytesIO()
-            worker.send(frame, (value[0], UserError("This was stopped.")))
+            worker.send(frame, (value[0], UserError("Stopped.")))
             self._answers.read(io.BytesIO(frame.getvalue()))
 
     def _end_now(self) -> None:
@@ -201,7 +201,7 @@ def test_a_stop_reaches_what_the_process_computes() -> None:
     answering.take(3, 0, None)
     assert done.wait(60)
     number, found = worker.receive(io.BytesIO(out.getvalue()))
-    assert (number, found.message) == (3, "This was stopped.")
+    assert (number, found.message) == (3, "Stopped.")
 
 
 def test_a_process_s_end_is_told_to_who_waits_and_to_who_comes_later() -> None:

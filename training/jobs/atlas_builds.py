@@ -118,9 +118,7 @@ class AtlasBuilds:
                 self._run(folder)
             except OSError as error:
                 shutil.rmtree(folder, ignore_errors=True)
-                raise UserError(
-                    gettext_lazy("This atlas could not be started: {reason}.", reason=error.strerror)
-                ) from error
+                raise UserError(gettext_lazy("This could not be started: {reason}.", reason=error.strerror)) from error
         return build
 
     def go_on(self, build_id: str) -> None:

@@ -194,7 +194,7 @@ class BaselineRunner:
                 (folder / PROGRESS).unlink(missing_ok=True)
                 child = TrainingProcess((*self._command, *options(ask), "--out"), folder)
             except OSError as error:
-                raise UserError(gettext_lazy("This run could not begin: {reason}.", reason=error.strerror)) from error
+                raise UserError(gettext_lazy("This could not be started: {reason}.", reason=error.strerror)) from error
             self._current = ask, child
             self._thread = threading.Thread(target=self._see_to_its_end, args=(ask, child), name="rivals", daemon=True)
             self._thread.start()

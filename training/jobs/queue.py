@@ -324,7 +324,7 @@ class TrainingQueue:
                 except UserError as refusal:
                     ended = "failed", refusal.message
                 except OSError as error:
-                    ended = "failed", gettext_lazy("This training could not begin: {reason}.", reason=error.strerror)
+                    ended = "failed", gettext_lazy("This could not be started: {reason}.", reason=error.strerror)
                 self._set_ended(folder, *ended)
 
     def _next(self) -> Path | None:

@@ -48,4 +48,4 @@ def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
     """Return the values of heads as CSV, with their layer and head."""
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
-    return csv_table([_("layer"), _("head"), unit], rows)
+    return csv_table([_("Layer"), _("Head"), unit], rows)

@@ -31,9 +31,9 @@ from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from viz.paper.notebook import Computation
 
-ATTENTION, ROLLOUT, FLOW = gettext_lazy("Attention"), gettext_lazy("Rollout"), gettext_lazy("Flow")
+ATTENTION, ROLLOUT, FLOW = gettext_lazy("Attention"), gettext_lazy("Attention rollout"), gettext_lazy("Attention flow")
 EFFECT, ZEROING, NORMS = gettext_lazy("Ablated"), gettext_lazy("Value zeroing"), gettext_lazy("Norms")
-GRADIENTS, PATH = gettext_lazy("Gradients"), gettext_lazy("Integrated gradients")
+GRADIENTS, PATH = gettext_lazy("Gradient"), gettext_lazy("Integrated gradients")
 INSIDE = (EFFECT, ZEROING, NORMS)  # Methods that need value vectors or edits inside the attention.
 MOST_MISSED = 0.05  # Maximum relative completeness error of integrated gradients.
 

@@ -229,7 +229,7 @@ def _ties(firsts: Sequence[Sequence[int]]) -> str:
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
     """Return the score and the share of each word by each method as CSV."""
-    names = [_("word")]
+    names = [_("Word")]
     for way in ways.attributions:
         names += [translate(way.name), _("{way}, share of the row", way=way.name)]
     columns = [column for way in ways.attributions for column in (way.values, shares(way.sizes))]

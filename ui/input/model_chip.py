@@ -110,7 +110,7 @@ def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
 
     >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
     >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)
-    ('B · 40 MB to fetch', 'B · not here, no network', 'my/own')
+    ('B (40 MB to download)', 'B · not here, no network', 'my/own')
     """
     card = cards.get(name)
     if card is None:
@@ -121,4 +121,4 @@ def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
         return _("{title} · not here, no network", title=card.title)
     if card.size_bytes is None:
         return translate(card.title)
-    return _("{title} · {megabytes:,.0f} MB to fetch", title=card.title, megabytes=card.size_bytes / 1e6)
+    return _("{model} ({megabytes:,.0f} MB to download)", model=card.title, megabytes=card.size_bytes / 1e6)

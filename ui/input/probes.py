@@ -21,7 +21,7 @@ MOST_BYTES = 1_000_000  # bytes of a file of probes
 MOST_PROBES = 500
 LONGEST = 2_000  # characters of each text of a probe
 HALF = re.compile("[\ud800-\udfff]")
-OWN = gettext_lazy("My own")  # default family of a reader's probes
+OWN = gettext_lazy("Your own")  # default family of a reader's probes
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Probe:
 
     def title(self) -> str:
         """Return the translated name of the probe, with the family that it belongs to."""
-        return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
+        return _("{name}: {text}", name=translate(self.family), text=translate(self.name))
 
 
 def parse_probes(data: bytes) -> tuple[Probe, ...]:

@@ -83,7 +83,7 @@ def pick_second_text(
     st.session_state[PAIR] = pairs.get((choice.text, other), MINE)
     row = place or control_row("second_text")
     row.selectbox(
-        _("Ready pair"),
+        _("Ready pairs"),
         range(MINE, len(PAIRS)),
         key=PAIR,
         format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
@@ -92,7 +92,7 @@ def pick_second_text(
         width=300,
     )
     typed: str = row.text_input(
-        _("The second text"),
+        _("Second text"),
         key=OTHER,
         on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
         help=translate(about),

@@ -90,7 +90,7 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
         return said
     model = better.title
     if not better.downloaded and better.size_bytes is not None:
-        model = _("{model} ({megabytes:,.0f} MB to fetch)", model=model, megabytes=better.size_bytes / 1e6)
+        model = _("{model} ({megabytes:,.0f} MB to download)", model=model, megabytes=better.size_bytes / 1e6)
     how = (
         _("{model} spells every character in bytes.", model=model)
         if better.spells

@@ -124,7 +124,7 @@ def was_stopped(mark: str) -> bool:
 def offer_again(mark: str) -> None:
     """Show that the work ``mark`` was stopped, with a button that starts it again."""
     st.session_state.setdefault(STOPPED, {})
-    show_notice(_("Reading this text was stopped."), role="status")
+    show_notice(_("Stopped."), role="status")
     help = _("Begins at the first layer")
     st.button(_("Run now"), key=f"again_{mark}", on_click=go_on, args=(mark,), help=help)
 

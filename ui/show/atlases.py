@@ -44,8 +44,8 @@ MEASURE_TITLES: dict[str, str] = {
     "distance": gettext_lazy("distance (tokens)"),
     "entropy": gettext_lazy("entropy (bits)"),
     "special": _share(gettext_lazy("special tokens")),
-    "previous": _share(gettext_lazy("token before")),
-    "next": _share(gettext_lazy("token after")),
+    "previous": _share(gettext_lazy("the token before")),
+    "next": _share(gettext_lazy("the token after")),
     "itself": _share(gettext_lazy("itself")),
     "first": _share(gettext_lazy("first token")),
     "punctuation": _share(gettext_lazy("punctuation")),
@@ -153,7 +153,7 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
     """
     texts = atlas.windows["text"].take(list(windows)).to_pylist()
     try:
-        with st.spinner(_("Reading these sentences")):
+        with st.spinner(_("Running the model")):
             return get_backend().traces(
                 [TraceRequest(atlas.manifest["model"], text, revision=atlas.manifest["revision"]) for text in texts]
             )

@@ -30,7 +30,7 @@ def draw_card_list(cards: Sequence[Card]) -> None:
         _("Save the cards"),
         csv_table(NAMES, [[getattr(card, name) for name in NAMES] for card in cards]),
         "headlight-cards.csv",
-        _("CSV, all digits"),
+        _("All digits"),
     )
 
 
@@ -71,7 +71,7 @@ def _count(many: int, all_shown: bool) -> str:
 
 def _draw_removal(code: str, one: PostedCard) -> None:
     st.button(
-        _("Remove card"),
+        _("Remove"),
         key=f"board_remove_{one.number}",
         icon=":material/delete:",
         on_click=_perform,
@@ -114,5 +114,5 @@ def _draw_card(card: Card, key: str) -> None:
 
 def _link(card: Card) -> None:
     query = dict(parse_qsl(urlsplit(card.address).query, keep_blank_values=True))
-    st.page_link(file_of("break_head"), label=_("Open card"), query_params=query, icon=":material/open_in_new:",
+    st.page_link(file_of("break_head"), label=_("Open"), query_params=query, icon=":material/open_in_new:",
                  help=_("Restores this view."))  # fmt: skip

@@ -65,7 +65,7 @@ def draw(found: Layers, state: str, computation: Computation) -> None:
         )
         for at, layer in enumerate(layer_names(len(found.guesses)))
     ]
-    columns = [_("after")]
+    columns = [_("After")]
     for name in names:
         columns += [_("probability of {piece}", piece=name), _("rank of {piece}", piece=name)]
     download_button(

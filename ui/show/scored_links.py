@@ -85,12 +85,12 @@ def describe_relation(relation: str) -> str:
     >>> describe_relation("det"), describe_relation("my own")
     ('det: determiner such as “the”', 'my own')
     """
-    return _("{relation}: {meaning}", relation=relation, meaning=WORDS[relation]) if relation in WORDS else relation
+    return _("{name}: {text}", name=relation, text=WORDS[relation]) if relation in WORDS else relation
 
 
 PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
 TITLE = gettext_lazy("The sentences behind the score")
-FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hits"), "misses": gettext_lazy("Misses")}
+FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hit"), "misses": gettext_lazy("Miss")}
 SHOWN = gettext_lazy("Links found, missed, or both.")
 
 
@@ -242,7 +242,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     _draw_links(score, shown, choice, widget_key(kind, "links"))
     st.caption(translate(LEGEND))
     file = f"headlight-{score.name()}-links.csv"
-    about = _("CSV, all digits")
+    about = _("All digits")
     download_button(
         _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
     )
@@ -287,7 +287,7 @@ def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, ke
         for one in shown
     ]  # fmt: skip
     try:
-        with st.spinner(_("Reading these sentences")):
+        with st.spinner(_("Running the model")):
             traces = get_backend().traces(asked)
     except UserError as refusal:
         show_error(refusal)

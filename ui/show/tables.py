@@ -136,7 +136,7 @@ def download_table(
 ) -> None:
     """Draw a download button for a CSV table; ``provenance`` is the page's if it is None."""
     about = page_provenance() if provenance is None else provenance
-    download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, place=place, provenance=about)
+    download_button(_("Save as CSV"), content, name, _("All digits"), key=key, place=place, provenance=about)
 
 
 MISSING = "–"  # Streamlit's default is the English word None.

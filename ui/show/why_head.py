@@ -225,9 +225,9 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
     left.markdown(_("**Largest pairs**"))
     draw_table(
         {
-            _("query"): [row[0] for row in rows[:PAIRS]],
-            _("key"): [row[1] for row in rows[:PAIRS]],
-            _("part"): [round(row[3], 3) for row in rows[:PAIRS]],
+            _("Query"): [row[0] for row in rows[:PAIRS]],
+            _("Key"): [row[1] for row in rows[:PAIRS]],
+            _("Part"): [round(row[3], 3) for row in rows[:PAIRS]],
         },
         place=left,
     )
@@ -244,7 +244,7 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
         )
     )
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         csv_table(["query source", "key source", "term", "centred"], rows),
         "headlight-why.csv",
         _("All digits"),
@@ -254,9 +254,9 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
 
 def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
     return {
-        _("side"): [translate(SIDES[check.side]) for check in checks],
-        _("source"): [_("random control") if check.source == RANDOM else check.source for check in checks],
-        _("predicted"): [round(check.predicted, 3) for check in checks],
-        _("measured"): [round(check.measured, 3) for check in checks],
-        _("difference"): ["> 20 %" if check.differs else "" for check in checks],
+        _("Side"): [translate(SIDES[check.side]) for check in checks],
+        _("Part"): [_("random control") if check.source == RANDOM else check.source for check in checks],
+        _("Predicted"): [round(check.predicted, 3) for check in checks],
+        _("Measured"): [round(check.measured, 3) for check in checks],
+        _("Difference"): ["> 20 %" if check.differs else "" for check in checks],
     }

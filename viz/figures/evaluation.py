@@ -357,7 +357,7 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
     """Draw a histogram of the changes by random edit sets, shape (set,), and the chosen set's change as a line."""
     figure = empty(theme, _("Is it more than chance?"), unit, _("Random sets"))
     figure.add_histogram(
-        name=_("random sets"),
+        name=_("Random sets"),
         x=changes,
         nbinsx=30,
         marker={"color": theme.heads},
@@ -402,7 +402,7 @@ def removal_curve(  # noqa: PLR0913
         name=_("one head chosen at each step"),
         x=np.arange(len(values)),
         y=values,
-        customdata=[_("nothing"), *(escape_label(name) for name in names)],
+        customdata=[_("Nothing"), *(escape_label(name) for name in names)],
         mode="lines+markers",
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},

@@ -30,7 +30,7 @@ def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme)
             hovertemplate="%{x:.2f} → %{y:.3f}",
         )
     figure.add_scatter(
-        name=escape_label(_("this model: {name}", name=name) if name else _("this model")),
+        name=escape_label(_("Model: {name}", name=name) if name else _("this model")),
         x=inputs,
         y=outputs,
         mode="lines",

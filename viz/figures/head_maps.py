@@ -262,7 +262,7 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
         at = list(heads).index(selected)
         ring = {"symbol": "circle-open", "size": 19, "color": theme.accent, "line": {"width": 3}}
         place = {"x": [points[at, 0]], "y": [points[at, 1]]}
-        figure.add_scatter(name=_("selected head"), **place, mode="markers", marker=ring, hoverinfo="skip")
+        figure.add_scatter(name=_("Selected head"), **place, mode="markers", marker=ring, hoverinfo="skip")
     figure.update_xaxes(showticklabels=False)
     figure.update_yaxes(showticklabels=False, scaleanchor="x", rangemode="normal")
     figure.update_layout(height=560, margin={"b": LEGENDS}, hovermode="closest")

@@ -61,7 +61,7 @@ def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
             marker=ring,
             hoverinfo="skip",
             showlegend=False,
-            name=_("selected head"),
+            name=_("Selected head"),
         )
     figure.update_yaxes(rangemode="normal")
     figure.update_layout(height=440, hovermode="closest")

@@ -50,7 +50,7 @@ def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tup
     names = np.stack(np.meshgrid(middles, np.arange(heads), indexing="ij"), axis=-1).reshape(-1, 2)
     hover = _("head %{customdata[0]}-%{customdata[1]}: %{y:.2f}<extra></extra>")
     figure.add_scatter(
-        name=_("one head"),
+        name=_("One head"),
         x=(middles[:, None] + offsets).reshape(-1),
         y=values.reshape(-1),
         customdata=names,

@@ -150,7 +150,7 @@ def by_head(
             showlegend=chosen or at == others[0],
         )
         if not chosen and at == others[0]:
-            figure.data[-1].name = _("the other heads")
+            figure.data[-1].name = _("Other heads")
     return _set_score_axes(figure)
 
 

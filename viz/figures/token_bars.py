@@ -13,7 +13,7 @@ from i18n import _, gettext_lazy, translate
 from viz.figures.theme import LEGEND, Theme, color_at, diverging_scale, empty, escape_label, reference, truncate
 
 REST = gettext_lazy("all others")
-PROBABILITY = gettext_lazy("probability")
+PROBABILITY = gettext_lazy("Probability")
 
 
 def bars(  # noqa: PLR0913  (keyword options of a figure)
@@ -117,7 +117,7 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
     ``marked`` are bold.
     """
     rows = list(range(len(labels)))
-    figure = empty(theme, title, _("probability"), "")
+    figure = empty(theme, title, _("Probability"), "")
     names = [escape_label(label) for label in labels]
     figure.add_bar(
         name=_("the model"),
@@ -214,7 +214,7 @@ def received_by_token(
         hovertemplate=hover,
     )
     figure.add_scatter(
-        name=_("mean over all heads"),
+        name=_("the mean of all heads"),
         x=places,
         y=mean,
         customdata=names,
@@ -341,7 +341,7 @@ def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
     """Draw the probabilities of some words in each sentence, ``chances`` (sentence, word), as bars."""
-    figure = empty(theme, _("How likely is each word in each sentence?"), _("probability"), "")
+    figure = empty(theme, _("How likely is each word in each sentence?"), _("Probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]
         figure.add_bar(

@@ -142,7 +142,10 @@ def by_step(  # noqa: PLR0913  (keyword options of a figure)
     index of the step that the page shows. ``kept`` is the step whose weights were kept.
     """
     figure = empty(theme, title, _("Step"), _("divergence (bits)"))
-    looks = ((_("all heads, mean"), whole, theme.line, "dash"), (escape_label(head[0]), head[1], theme.heads, "solid"))
+    looks = (
+        (_("the mean of all heads"), whole, theme.line, "dash"),
+        (escape_label(head[0]), head[1], theme.heads, "solid"),
+    )
     for name, values, colour, dash in looks:
         figure.add_scatter(
             name=name,
@@ -194,7 +197,7 @@ def change_and_effect(  # noqa: PLR0913  (keyword options of a figure)
             [at for at in places if at not in {*far, selected}],
         ),
         (_("changed beyond chance"), "circle", theme.heads, 8, [at for at in places if at in far and at != selected]),
-        (_("the chosen head"), "diamond", theme.accent, 13, [at for at in places if at == selected]),
+        (_("Selected head"), "diamond", theme.accent, 13, [at for at in places if at == selected]),
     )
     for name, symbol, colour, size, some in groups:
         if some:

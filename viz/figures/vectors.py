@@ -272,7 +272,7 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
         zmax=1.0,
         colorbar={
             **color_bar(),
-            "title": {"text": _("attention weight"), "side": "top"},
+            "title": {"text": _("Attention weights"), "side": "top"},
             "y": 0,
             "yanchor": "top",
             "ypad": 16,

@@ -60,7 +60,7 @@ def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
     """
     heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)
-    kinds = {_("mean of the heads"): weights.mean(axis=0), _("as one head"): single}
+    kinds = {_("the mean of all heads"): weights.mean(axis=0), _("as one head"): single}
     others = {name: row[shown] for name, row in kinds.items() if row is not None}
     limit = max(float(row.max(initial=0)) for row in (weights, *others.values())) or None
     common: dict[str, Any] = {

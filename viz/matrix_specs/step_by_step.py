@@ -12,7 +12,7 @@ from i18n import _, gettext_lazy, translate
 from viz.components.matrices.matrices import MatrixSpec
 
 USUAL = 0.99  # quantile of the residual stream's absolute values at which the colours end
-SCORE = gettext_lazy("score")
+SCORE = gettext_lazy("Score")
 SCORES = {  # by (is a bias added, is a mask applied)
     (False, False): SCORE,
     (True, False): gettext_lazy("score, with bias"),
@@ -172,7 +172,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
     """Return matrices of the recomputed result, the model's own result, and their difference, shape (channel,)."""
     both = np.stack([ours, theirs])
     return [
-        _clipped_matrix(_("Result"), both, (_("computed here"), _("the model's own"))),
+        _clipped_matrix(_("Results"), both, (_("computed here"), _("The model's own"))),
         MatrixSpec(_("Difference"), (ours - theirs)[None], (_("rounding"),), note=_("On a scale of its own.")),
     ]
 

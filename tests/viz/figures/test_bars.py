@@ -18,7 +18,7 @@ def test_the_first_is_on_top_and_equal_labels_stay_two_bars() -> None:
     assert figure.layout.yaxis.autorange == "reversed"
     assert list(figure.layout.yaxis.ticktext[:3]) == ["the", "&lt;b&gt;it", "the"]
     assert figure.layout.yaxis.ticktext[3].endswith("…")
-    assert figure.layout.xaxis.title.text == "probability"
+    assert figure.layout.xaxis.title.text == "Probability"
 
 
 def test_small_numbers_are_not_written_as_nothing() -> None:

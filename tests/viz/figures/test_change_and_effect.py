@@ -16,7 +16,7 @@ def test_each_head_stands_where_its_numbers_are() -> None:
     assert groups == {
         "changed within chance": [(0, 0), (1, 0)],
         "changed beyond chance": [(1, 1)],
-        "the chosen head": [(1, 2)],
+        "Selected head": [(1, 2)],
     }
     for trace in figure.data:
         for x, y, data in zip(trace.x, trace.y, trace.customdata, strict=True):

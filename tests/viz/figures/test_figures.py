@@ -36,13 +36,13 @@ def array_of(field: dict[str, str] | list[float]) -> npt.NDArray[Any]:
 def test_each_head_is_a_dot_and_each_layer_a_mean(name: str) -> None:
     figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2))
     traces = traces_of(figure)
-    assert array_of(traces["one head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
+    assert array_of(traces["One head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
     assert array_of(traces["mean of the layer"]["y"]).tolist() == [1.0, 1.0]
     assert array_of(traces["mean of the layer"]["x"]).tolist() == [0, 1]
     chosen = traces["head 1-2"]
     assert array_of(chosen["y"]).tolist() == [0.75]
-    assert array_of(chosen["x"])[0] == array_of(traces["one head"]["x"])[-1]  # The mark is on the last head's dot.
-    assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # Heads are in ascending order.
+    assert array_of(chosen["x"])[0] == array_of(traces["One head"]["x"])[-1]  # The mark is on the last head's dot.
+    assert np.all(np.diff(array_of(traces["One head"]["x"])) > 0)  # Heads are in ascending order.
 
 
 def test_the_reference_is_attention_spread_evenly() -> None:
@@ -69,7 +69,7 @@ def test_received_attention_keeps_every_token_apart_and_unread() -> None:
     figure = received_by_token(received, mean, TOKENS, LIGHT, "head 0-1")
     traces = traces_of(figure)
     assert array_of(traces["head 0-1"]["y"]).tolist() == received.tolist()
-    assert array_of(traces["mean over all heads"]["y"]).tolist() == mean.tolist()
+    assert array_of(traces["the mean of all heads"]["y"]).tolist() == mean.tolist()
     labels = list(figure.layout.xaxis.ticktext)
     assert labels[:3] == ["[CLS]", "&lt;b&gt;it&lt;/b&gt;", "&amp;lt;"]
     assert labels[4].endswith("…")

@@ -68,7 +68,7 @@ def test_the_chosen_head_lies_on_top(head: int) -> None:
     figure = by_head(np.array([-1, 0, 1]), values, head, LIGHT, "t")
     np.testing.assert_allclose(figure.data[-1].y, values[head])
     assert figure.data[-1].name == f"head {head}"
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["the other heads", f"head {head}"]
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["Other heads", f"head {head}"]
 
 
 def test_one_head_alone_is_drawn() -> None:

@@ -22,7 +22,7 @@ def test_a_row_is_a_head_and_a_column_a_key() -> None:
     assert sheets[0].values.tolist() == weights[:, shown].tolist()
     assert (sheets[0].marked_rows, sheets[0].marked_columns) == ((1,), (0,))
     assert sheets[1].values.tolist() == [[0.5], [1.5]]
-    assert sheets[2].rows == ("mean of the heads", "as one head")
+    assert sheets[2].rows == ("the mean of all heads", "as one head")
     np.testing.assert_allclose(sheets[2].values, [[0.15, 0.25], [0.6, 0.1]], atol=1e-6)
     assert sheets[0].limit == sheets[2].limit == pytest.approx(0.9), "one scale, so that rows can be compared"
 

@@ -82,7 +82,7 @@ def read_answer(
     start, end = (0, len(passage)) if found is None else found.windows[0 if span is None else span.window].letters
     cut = None if found is not None else CUT
     request = TraceRequest(who.model, question, passage[start:end], revision=who.revision, cut=cut)
-    with st.spinner(_("Reading both texts"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         trace = get_backend().trace(request)
     if span is None:
         return ExplainedAnswer(request, trace)
@@ -212,8 +212,8 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
     draw_chart(figure, "answers_heads_map", on_click=keep_head, computation=computation)
     st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
     download_button(
-        _("Save the table"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
-        _("Every head's effect as CSV"), key="answers_save_heads", provenance=origin,
+        _("Save as CSV"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
+        _("All digits"), key="answers_save_heads", provenance=origin,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAn
     """Return the model's answers; None if it has no head for them."""
     question = AnswerSpans(who.model, who.revision, text=texts[0], pair=texts[1], top=LISTED)
     try:
-        return ask_model(question, _("Looking for the answer"))
+        return ask_model(question, _("Running the model"))
     except UserError as refusal:
         if refusal.way_out != "head":
             raise

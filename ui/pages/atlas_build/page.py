@@ -102,7 +102,7 @@ def _draw_build(look: AtlasBuildStatus) -> None:
     redraw_every(every, _watch, look.build.id, look.state)
     if look.has_atlas and look.state != "running":
         with st.container(horizontal=True):
-            link_to_view("head_atlas", _("Open atlas"), icon=":material/map:", query={"atlas": look.build.id})
+            link_to_view("head_atlas", _("Open"), icon=":material/map:", query={"atlas": look.build.id})
             link_to_view("atlas_search", _("Word pairs"), icon=":material/search:", query={"atlas": look.build.id})
             st.link_button(_("Save atlas (zip)"), address(look), icon=":material/download:")
 

@@ -82,7 +82,7 @@ def _draw_map(found: AtlasComparison, show: str) -> None:
         table = np.full((heads[-1].layer + 1, max(head.head for head in heads) + 1), np.nan, np.float32)
         for at, head in zip(mine, heads, strict=True):
             table[head.layer, head.head] = values[at]
-        title = _("Change of every head")
+        title = _("Change of each head")
         figure = head_map(
             table,
             theme(),
@@ -114,16 +114,16 @@ def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
     """Draw the measures of the selected head in both atlases, and links to its two pages."""
     at = _chosen_index(found)
     head = found.heads[at]
-    st.subheader(_("Head {head}", head=head.label))
+    st.subheader(_("Head {layer}-{head}", layer=head.layer, head=head.head))
     draw_table(
         [
             {
-                _("measure"): translate(MEASURE_TITLES[measure]),
-                _("first"): _round(found.values[0], at, place),
-                _("second"): _round(found.values[1], at, place),
-                _("difference"): _round(found.difference, at, place),
+                _("Measure"): translate(MEASURE_TITLES[measure]),
+                _("First"): _round(found.values[0], at, place),
+                _("Second"): _round(found.values[1], at, place),
+                _("Difference"): _round(found.difference, at, place),
                 _("95 % interval"): f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
-                _("clear"): bool(found.clear[at, place]),
+                _("Clear"): bool(found.clear[at, place]),
             }
             for place, measure in enumerate(MEASURES)
         ],
@@ -143,12 +143,12 @@ def _draw_heads(found: AtlasComparison) -> None:
     rows = comparison_rows(found)
     shared = [row["shared_links"] for row in rows]
     columns = {
-        _("head"): [f"{row['layer']}-{row['head']}" for row in rows],
+        _("Head"): [f"{row['layer']}-{row['head']}" for row in rows],
         translate(SHOWN[PROFILE]): [round(row["distance"], 3) for row in rows],
         translate(SHOWN[SHARED]): [None if share is None else round(100 * share, 1) for share in shared],
-        _("clear"): [sum(cell["clear"] for cell in row["measures"].values()) for row in rows],
-        _("first label"): [row["first_label"] or "" for row in rows],
-        _("second label"): [row["second_label"] or "" for row in rows],
+        _("Clear"): [sum(cell["clear"] for cell in row["measures"].values()) for row in rows],
+        _("First label"): [row["first_label"] or "" for row in rows],
+        _("Second label"): [row["second_label"] or "" for row in rows],
     }
     with st.expander(_("Every head")):
         draw_table(columns, key="atlas_change_heads")

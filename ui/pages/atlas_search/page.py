@@ -91,7 +91,7 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
         [count for _head, count in counts],
         theme(),
         _("Links by head"),
-        _("links"),
+        _("Links"),
     )
     draw_chart(figure, "atlas_hits")
     traces = read_windows(atlas, columns["window"][:SHOWN_WINDOWS].tolist())
@@ -107,10 +107,10 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
     rows = hits(atlas, found, SHOWN_ROWS)
     draw_table(
         {
-            _("head"): [f"{row['layer']}-{row['head']}" for row in rows],
-            _("excess"): [round(row["excess"], 3) for row in rows],
-            _("weight"): [round(row["weight"], 3) for row in rows],
-            _("text"): [" ".join(row["text"].split())[:SNIPPET] for row in rows],
+            _("Head"): [f"{row['layer']}-{row['head']}" for row in rows],
+            _("Excess"): [round(row["excess"], 3) for row in rows],
+            _("Weight"): [round(row["weight"], 3) for row in rows],
+            _("Text"): [" ".join(row["text"].split())[:SNIPPET] for row in rows],
         },
         key="atlas_hits_table",
     )

@@ -35,7 +35,7 @@ BY_POSITION = {"rotary": "2104.09864", "relative": "1803.02155", "alibi": "2108.
 def paper(number: str, where: str = "") -> PaperLink:
     """Return the link to a paper by its arXiv id; ``where`` names a place in the paper."""
     name = f"arXiv:{number}"
-    return PaperLink(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
+    return PaperLink(_("{first}, {then}", first=name, then=where) if where else name, f"{ARXIV}{number}")
 
 
 def section(number: str) -> str:

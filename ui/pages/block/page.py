@@ -182,10 +182,10 @@ def _label(part: ParameterGroup) -> str:
 def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            _("part"): [_part_label(part) for part in parts],
-            _("parameters"): [part.count for part in parts],
-            _("layers"): [str(part.layers or "") for part in parts],
-            _("tensors (first layer)"): [
+            _("Part"): [_part_label(part) for part in parts],
+            _("Parameters"): [part.count for part in parts],
+            _("Layers"): [str(part.layers or "") for part in parts],
+            _("Tensors (first layer)"): [
                 ", ".join(f"{one.name} {'×'.join(map(str, one.shape))}" for one in part.tensors) for part in parts
             ],
         }
@@ -243,7 +243,7 @@ def kinds(build: Build) -> None:
         (st.container(), "encoder-decoder"),
     ):
         with place:
-            st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
+            st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (f" ({_('this model')})" if kind == build.kind else ""))
             block.mount(block.payload(schematic(kind), translate(KIND_NAMES[kind]), kind), f"kind_{kind}")
             st.caption(translate(DIFFERS[kind]))
     st.caption(

@@ -69,7 +69,7 @@ SHORT: dict[str, str] = {  # short names for the labels of bars
     POSITIONS: gettext_lazy("positions"),
     SEGMENTS: gettext_lazy("segments"),
     PROJECTION: gettext_lazy("projection"),
-    RELATIVE: gettext_lazy("rel. positions"),
+    RELATIVE: gettext_lazy("relative positions"),
     INTO: "W_Q, W_K, W_V",
     OUT: "W_O",
     INNER: gettext_lazy("q and k norms"),
@@ -84,7 +84,7 @@ PLACEMENTS = {
     "both": gettext_lazy("norms around each part"),
     "branch": gettext_lazy("norms in several places"),
     "mixed": gettext_lazy("norms in several places"),
-    "none": gettext_lazy("no norms"),
+    "none": gettext_lazy("no layer norm"),
 }
 COUNTED: dict[str, Callable[[int], str]] = {
     "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),

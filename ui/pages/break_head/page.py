@@ -262,7 +262,7 @@ def _draw_heads(margins: FloatArray, head: tuple[int, int], names: tuple[str, st
     """Draw the difference between the nouns' weights for every head, and the number of fooled heads."""
     meaning = (_("fooled"), _("correct")) if is_known else None
     figure = head_map(
-        margins, theme(), f"{names[1]} − {names[2]}", _("difference"), diverging=True, selected=head, meaning=meaning
+        margins, theme(), f"{names[1]} − {names[2]}", _("Difference"), diverging=True, selected=head, meaning=meaning
     )
     draw_chart(figure, MAP, on_click=keep_head)
     if is_known:
@@ -375,7 +375,7 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         dict(zip(unique, zip(*rows, strict=True), strict=True)), column_config=dict.fromkeys(unique[2:4], decimals)
     )
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         csv_table(headings, rows),
         "headlight-break-head.csv",
         _("All digits"),

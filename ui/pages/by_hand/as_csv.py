@@ -190,7 +190,7 @@ def _number(cell: str, line: int) -> float:
             raise UserError(gettext_lazy("An empty cell is not a number; write 0."))
         return read_number(cell)
     except UserError as refusal:
-        raise UserError(gettext_lazy("Line {line}: {problem}", line=line, problem=refusal.message)) from None
+        raise UserError(gettext_lazy("Line {line}: {reason}", line=line, reason=refusal.message)) from None
 
 
 def _missing_message(title: str) -> str:

@@ -77,7 +77,7 @@ SIZES = {
         gettext_lazy("Rows of E, the vocabulary"),
     ),
 }
-NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # column header for the row names of X and E
+NAMED = {"x": gettext_lazy("Token"), "e": gettext_lazy("Word")}  # column header for the row names of X and E
 FIRST = ("x", "w_q", "w_k", "w_v")  # matrices outside the expander
 WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3.")
 CSV = gettext_lazy("A line per row: matrix, row, numbers")
@@ -201,7 +201,7 @@ def files(example: Example, found: ToyExample) -> None:
     """Draw the controls that save and open the example as CSV."""
     content = write(example, found).encode("utf-8-sig")
     download_button(_("Save as CSV"), content, "headlight-by-hand.csv", translate(CSV))
-    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=translate(OPEN))
+    st.file_uploader(_("Open a file"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=translate(OPEN))
     for problem in st.session_state.pop(PROBLEM, []):
         show_notice(problem)
 

@@ -23,7 +23,7 @@ PRESET_TITLES = {
     "lookup": gettext_lazy("Three words, lookup"),
 }
 STAGES = {
-    "projections": gettext_lazy("Queries, keys, values"),
+    "projections": gettext_lazy("Query, key, value"),
     "weights": gettext_lazy("Attention weights"),
     "values": gettext_lazy("Weighted values"),
     "output": gettext_lazy("Output projection"),

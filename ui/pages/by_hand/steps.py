@@ -173,7 +173,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
     columns = number_columns(worked.result.shape[1])
     made = {"q": worked.queries, "k": worked.keys, "v": worked.values}
 
-    note = (_("head {head}: ", head=head + 1) if framed else "") + size_note(len(example.tokens), len(columns))
+    note = (_("head {head}", head=head + 1) + " · " if framed else "") + size_note(len(example.tokens), len(columns))
     return [
         MatrixStep(
             key,
@@ -186,7 +186,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
     """Return the matrices from dot products to attention weights, each (query, key)."""
-    names, who = example.tokens, _("head {head}: ", head=head + 1) if worked.heads > 1 else ""
+    names, who = example.tokens, _("head {head}", head=head + 1) + " · " if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
     own = _head_channels(worked, head)
@@ -213,8 +213,8 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
 
 
 def _alone(note: str) -> str:
-    """Return a note without the colon that would separate it from a description."""
-    return note.rstrip(" :：")
+    """Return a note without the dot that would separate it from a description."""
+    return note.rstrip(" ·")
 
 
 def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
@@ -246,9 +246,9 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
         MatrixStep(
             f"sum{letter}",
             MatrixSpec(
-                _("sum"),
+                _("Sum"),
                 sums[:, None],
-                columns=(_("sum"),),
+                columns=(_("Sum"),),
                 note=_alone(who),
                 **rows,
             ),

@@ -67,7 +67,7 @@ class CauseOptions(AnsweringOptions):
     # Layer in which clicks hide a word; None is every layer.
     where: int | None = option(
         None,
-        label=gettext_lazy("Masked in"),
+        label=gettext_lazy("Mask in"),
         help=gettext_lazy("In every layer, other words cannot attend to it."),
     )
     later: int | None = None  # head whose rows are compared: layer · heads + head

@@ -16,10 +16,10 @@ from ui.state.visitor_values import VisitorValues
 
 NAMES = {
     "choice": gettext_lazy("One of several answers"),
-    "number": gettext_lazy("A number"),
-    "word": gettext_lazy("A word"),
-    "head": gettext_lazy("A head"),
-    "text": gettext_lazy("A sentence"),
+    "number": gettext_lazy("Number"),
+    "word": gettext_lazy("Word"),
+    "head": gettext_lazy("Head"),
+    "text": gettext_lazy("Sentence"),
 }
 KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
     f"classroom_{name}" for name in ("kind", "prompt", "options", "truth", "wrong")
@@ -33,7 +33,7 @@ def draw_question_form(code: str) -> None:
     """Draw the fields of the question, its kind of answer and the correct answer if known."""
     with st.expander(_("Ask the class"), expanded=True):
         st.segmented_control(
-            _("The answer is"),
+            _("Answer type"),
             KINDS,
             required=True,
             format_func=lambda kind: translate(NAMES[kind]),

@@ -179,7 +179,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
     """Draw the figures of all heads as a table, with a download."""
     across = found.across
     order = np.argsort(-found.meaning_excess, kind="stable")
-    columns: dict[str, list[object]] = {_("head"): [found.name(int(at)) for at in order]}
+    columns: dict[str, list[object]] = {_("Head"): [found.name(int(at)) for at in order]}
     for name, mean in ((_("change"), across.change), (_("control"), across.control), (_("more"), across.more)):
         if mean.n:
             low, high = _("{name}, low", name=name), _("{name}, high", name=name)

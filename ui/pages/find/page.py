@@ -50,13 +50,13 @@ def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
         [layer, head, *(_digits(numbers[layer, head]) for _name, numbers in columns)]
         for layer, head in np.argwhere(np.isfinite(asked.preference)).tolist()
     ]
-    return csv_table([_("layer"), _("head"), *(name for name, _numbers in columns)], rows).encode()
+    return csv_table([_("Layer"), _("Head"), *(name for name, _numbers in columns)], rows).encode()
 
 
 def _columns(asked: HeadAnswers) -> list[tuple[str, FloatArray]]:
     """Return the name and the numbers, shape (layer, head), of each column of a text."""
     words = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
-    columns = [(_("weight: {word}", word=word), asked.found[at]) for at, word in enumerate(words)]
+    columns = [(_("Weight: {word}", word=word), asked.found[at]) for at, word in enumerate(words)]
     columns += [(_("column mean: {word}", word=word), asked.usual[at]) for at, word in enumerate(words)]
     if asked.placed is not None:
         columns += [(_("positional prior: {word}", word=word), asked.placed[at]) for at, word in enumerate(words)]
@@ -135,7 +135,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     if other:
         request = request_of(choice)
         try:
-            with st.spinner(_("Reading the sentences")):
+            with st.spinner(_("Running the model")):
                 asked_again = [_with_text(request, text) for text in (other, *neutral)]
                 changed, *harmless = map(require_readable, get_backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
@@ -147,7 +147,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
         except UserError as refusal:
             show_error(refusal)
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         answers_csv(asked, again),
         "headlight-find.csv",
         _("All digits"),

@@ -350,7 +350,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
         computation = strengths_computation(f"np.maximum(found[{at}], 0)", asked, request)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick, computation=computation)
     figure = head_map(
-        prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
+        prefers, theme(), f"{first} − {second}", _("Difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("preference(found)", asked, request)
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
@@ -385,7 +385,7 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     draw_chart(figure, "find_change", place=left, on_click=_on_pick, computation=computation)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
-        directions, theme(), _("Heads that flip"), _("direction"),
+        directions, theme(), _("Heads that flip"), _("Direction"),
         diverging=True, limit=1.0,
         kinds={1: f"{first} → {second}", -1: f"{second} → {first}", 0: _("no flip")})  # fmt: skip
     computation = strengths_computation(FLIPS, asked, request, other)

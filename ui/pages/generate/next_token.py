@@ -176,13 +176,13 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
 
 def _table(request: NextToken, step: DecodingStep, most: int) -> None:
     names = (
-        gettext_lazy("rank"),
-        gettext_lazy("token"),
-        gettext_lazy("piece"),
-        gettext_lazy("text"),
-        gettext_lazy("probability"),
+        gettext_lazy("Rank"),
+        gettext_lazy("Token"),
+        gettext_lazy("Piece"),
+        gettext_lazy("Text"),
+        gettext_lazy("Probability"),
         gettext_lazy("Sampled"),
-        gettext_lazy("ends"),
+        gettext_lazy("Ends"),
     )
     rows = [
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)

@@ -122,11 +122,11 @@ def _buttons(found: InductionScores) -> None:
 def _table(found: InductionScores) -> None:
     order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
     names = (
-        gettext_lazy("layer"),
-        gettext_lazy("head"),
-        gettext_lazy("score"),
+        gettext_lazy("Layer"),
+        gettext_lazy("Head"),
+        gettext_lazy("Score"),
         gettext_lazy("Not repeated"),
-        gettext_lazy("token before"),
+        gettext_lazy("the token before"),
         gettext_lazy("first token"),
     )
     values = (found.matching, found.control, found.previous, found.first)
@@ -206,7 +206,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         role="status",
     )
     figure = head_maps.head_map(
-        shares, theme(), _("Attention sinks"), _("share of attention"), selected=(layer, head), limit=1
+        shares, theme(), _("Attention sink"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
     code = "numbers = observe(backend.trace(request)).strength('first')"

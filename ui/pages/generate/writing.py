@@ -110,7 +110,7 @@ def tree(request: NextToken) -> None:
             title=_("History"),
             current=write_path(request.written),
             on_pick=lambda: _go_to_node(request),
-            unit=_("probability"),
+            unit=_("Probability"),
             names={"kept": _("shown path"), "other": _("other path")},
         )
 

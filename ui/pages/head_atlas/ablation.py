@@ -59,7 +59,7 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             labels,
             mean.tolist(),
             theme(),
-            _("Change by ablation"),
+            _("Ablation effect"),
             _("1 − cosine"),
             marked=[name.head],
             intervals=intervals,
@@ -77,5 +77,5 @@ def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:
     sets = ((), *((Ablate(layer, head),) for head in range(heads)))
     model, revision = atlas.manifest["model"], atlas.manifest["revision"]
     questions = [VectorEffects(model, revision, text=text, edits=sets) for text in ablation_windows(atlas, WINDOWS)]
-    answers = map_questions(questions, _("Ablating heads"), lambda question: get_backend().inspect(question))
+    answers = map_questions(questions, _("Ablating each head"), lambda question: get_backend().inspect(question))
     return np.array([1 - similarity(answer.values)[1:] for answer in answers], np.float32)

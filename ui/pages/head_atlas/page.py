@@ -97,12 +97,12 @@ def label_text(label: HeadLabel) -> str:
     """Return a label with its evidence."""
     name = translate(AXES[label.kind]) if label.kind in AXES and not label.direction else label.kind
     return _(
-        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}); {rule} {baseline:.0%}",
+        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.",
         name=name,
         value=label.value,
         low=label.low,
         high=label.high,
-        rule=_("best rule") if label.is_rule else _("random weights"),
+        rule=_("Best rule") if label.is_rule else _("Random weights"),
         baseline=label.baseline,
     )
 
@@ -110,7 +110,7 @@ def label_text(label: HeadLabel) -> str:
 def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     """Draw everything about a head."""
     name = atlas.heads[head]
-    st.subheader(_("Head {head}", head=name.label))
+    st.subheader(_("Head {layer}-{head}", layer=name.layer, head=name.head))
     if label is not None:
         st.markdown(label_text(label))
     _draw_measures(atlas, head)
@@ -143,11 +143,11 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
         control = arrays.get(f"{part}.control.mean")
         rows.append(
             {
-                _("measure"): translate(AXES[measure]),
-                _("mean"): round(float(arrays[f"{part}.mean"][own, at]), 3),
+                _("Measure"): translate(AXES[measure]),
+                _("Mean"): round(float(arrays[f"{part}.mean"][own, at]), 3),
                 _("95 % interval"): " – ".join(f"{arrays[f'{part}.{end}'][own, at]:.3f}" for end in ("low", "high")),
-                _("rank"): f"{1 + int((values > values[head]).sum())} / {len(values)}",
-                _("random weights"): None if control is None else round(float(control[:, at].mean()), 3),
+                _("Rank"): f"{1 + int((values > values[head]).sum())} / {len(values)}",
+                _("Random weights"): None if control is None else round(float(control[:, at].mean()), 3),
             }
         )
     with st.expander(_("Measures")):
@@ -161,7 +161,7 @@ def _draw_windows(atlas: Atlas, head: int) -> None:
     traces = read_windows(atlas, [window.window for window in sampled])
     if traces is None:
         return
-    names = [_("largest excess"), *(_("random, fifth {number}", number=at) for at in range(1, 6))]
+    names = [_("largest excess"), *(_("random, fifth {number} of 5", number=at) for at in range(1, 6))]
     for at, (window, trace) in enumerate(zip(sampled, traces, strict=True)):
         title = _("{stratum}: excess {excess:.2f}", stratum=names[window.stratum], excess=window.excess)
         draw_links(trace, atlas.heads[head], f"atlas_window_{at}", title, (window.query, window.key))
@@ -189,12 +189,12 @@ def _draw_links(atlas: Atlas, head: int, kind: str, title: str, place: st.delta_
     if not rows:
         return
     place.caption(title)
-    strength = _("excess") if kind == "links" else _("size written")
+    strength = _("Excess") if kind == "links" else _("Weighted norm")
     columns = {
-        _("from"): [row["query"] for row in rows],
-        _("to"): [row["key"] for row in rows],
+        _("From"): [row["query"] for row in rows],
+        _("To"): [row["key"] for row in rows],
         strength: [round(row["strength"], 3) for row in rows],
-        _("weight"): [round(row["weight"], 3) for row in rows],
+        _("Weight"): [round(row["weight"], 3) for row in rows],
     }
     draw_table(columns, place=place, key=f"atlas_{kind}")
 
@@ -203,10 +203,10 @@ def _draw_forms(atlas: Atlas, head: int, side: str, title: str, place: st.delta_
     forms = top_forms(atlas, head, side)[:SHOWN_FORMS]
     place.caption(title)
     columns = {
-        _("token"): [form for form, *_rest in forms],
-        _("times"): [count for _form, count, *_rest in forms],
-        _("this head"): [round(mean, 3) for *_rest, mean, _usual in forms],
-        _("mean of heads"): [round(usual, 3) for *_rest, usual in forms],
+        _("Token"): [form for form, *_rest in forms],
+        _("Times"): [count for _form, count, *_rest in forms],
+        _("This head"): [round(mean, 3) for *_rest, mean, _usual in forms],
+        _("the mean of all heads"): [round(usual, 3) for *_rest, usual in forms],
     }
     draw_table(columns, place=place, key=f"atlas_{side}")
 
@@ -220,13 +220,13 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
     draw_table(
         [
             {
-                _("relation"): row["relation"],
-                _("direction"): translate(DIRECTIONS.get(row["direction"], row["direction"])),
-                _("head"): round(row["accuracy"], 1),
+                _("Relation"): row["relation"],
+                _("Direction"): translate(DIRECTIONS.get(row["direction"], row["direction"])),
+                _("Head"): round(row["accuracy"], 1),
                 _("95 % interval"): f"{row['low']:.1f} – {row['high']:.1f}",
-                _("best rule"): round(row["baseline"], 1),
-                _("random weights"): None if row["random"] is None else round(row["random"], 1),
-                _("links"): row["n"],
+                _("Best rule"): round(row["baseline"], 1),
+                _("Random weights"): None if row["random"] is None else round(row["random"], 1),
+                _("Links"): row["n"],
             }
             for row in rows
         ],
@@ -248,8 +248,8 @@ def _draw_similar(atlas: Atlas, head: int) -> None:
             show_error(refusal)
             return
         columns = {
-            _("head"): [other.heads[at].label for at, _distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
-            _("distance"): [round(distance, 3) for _at, distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
+            _("Head"): [other.heads[at].label for at, _distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
+            _("Distance"): [round(distance, 3) for _at, distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
         }
         draw_table(columns, key="atlas_similar")
 

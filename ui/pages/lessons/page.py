@@ -96,7 +96,7 @@ def _tour() -> None:
     st.caption(f"{minutes(stops.minutes)} · {markdown_of(stops.audience)}")
     draw_markdown(stops.about)
     at = left_at()
-    label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("Take the tour")
+    label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("2-minute tour")
     if st.button(label, icon=":material/tour:", help=_("A bar above the page leads through it")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 

@@ -157,7 +157,7 @@ def _draw_attention(  # noqa: PLR0913  (the parts of a token strip)
 
 PARTS = 6  # parts of the integration path; each is a request
 TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
-UNIT = gettext_lazy("logarithm of the probability")
+UNIT = gettext_lazy("Log-probability")
 LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradients")
 
 

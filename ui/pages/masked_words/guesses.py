@@ -122,11 +122,11 @@ def _table(filled: Filled) -> None:
     ]
     rows = list(dict.fromkeys(rows))
     names = (
-        gettext_lazy("blank"),
-        gettext_lazy("original"),
-        gettext_lazy("rank"),
-        gettext_lazy("piece"),
-        gettext_lazy("probability"),
+        gettext_lazy("Blank"),
+        gettext_lazy("Original"),
+        gettext_lazy("Rank"),
+        gettext_lazy("Piece"),
+        gettext_lazy("Probability"),
     )
     with st.expander(_("Table")):
         bound_widget(
@@ -149,15 +149,15 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
     words = tuple(word for word in get_params(MaskedWordsOptions).ask.split(",") if word.strip())
     if not words:
         return
-    found = ask_model(replace(request, words=words, blank=at), _("Filling the blanks")).candidates
+    found = ask_model(replace(request, words=words, blank=at), _("Running the model")).candidates
     rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
     names = (
-        gettext_lazy("word"),
-        gettext_lazy("pieces"),
-        gettext_lazy("probability"),
-        gettext_lazy("rank"),
-        gettext_lazy("logarithm of the probability"),
-        gettext_lazy("remark"),
+        gettext_lazy("Word"),
+        gettext_lazy("Pieces"),
+        gettext_lazy("Probability"),
+        gettext_lazy("Rank"),
+        gettext_lazy("Log-probability"),
+        gettext_lazy("Remark"),
     )
     shown = [(*others, remark and translate(remark)) for *others, remark in rows]
     columns = {translate(name): [row[place] for row in shown] for place, name in enumerate(names)}
@@ -172,7 +172,7 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
         _("Save the scores"),
         csv_table(names, rows),
         "headlight-words.csv",
-        _("CSV, all digits"),
+        _("All digits"),
         provenance=page_provenance(),
     )
 
@@ -248,7 +248,7 @@ def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
 
 def _ask_pair(who: PageModel, sentence: str, words: tuple[str, str]) -> Pair:
     question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
-    found = ask_model(question, _("Filling the blanks"))
+    found = ask_model(question, _("Running the model"))
     refuse_unreadable(found.row, who.model, "encoder", MASKED)
     first, second = found.candidates
     return first, second

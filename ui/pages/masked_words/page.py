@@ -49,7 +49,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     refuse_unreadable(row, who.model, "encoder", MASKED)
     request = request_of(choice, options, who, read.mask)
     try:
-        filled = ask_model(request, _("Filling the blanks"))
+        filled = ask_model(request, _("Running the model"))
     except UserError as refusal:
         text_strip(row, request, None, options)
         offer_way_out(refusal, who, choice)

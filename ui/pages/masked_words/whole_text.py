@@ -32,7 +32,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     most = sum(word is not None for word in row.words)
     questions = [SurprisalRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
-    found = ask_many(questions, _("Filling the blanks"))
+    found = ask_many(questions, _("Running the model"))
     if not found:
         return
     places = [at for scores in found for at in scores.places]
@@ -60,9 +60,9 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
         for name, run, value in zip(names, runs, sums, strict=True)
     ]
     columns = (
-        gettext_lazy("word"),
-        gettext_lazy("pieces"),
-        gettext_lazy("logarithm of the probability"),
+        gettext_lazy("Word"),
+        gettext_lazy("Pieces"),
+        gettext_lazy("Log-probability"),
         gettext_lazy("bits"),
     )
     with st.expander(_("Table")):
@@ -114,7 +114,7 @@ def draw_corruption(request: MaskedWords) -> None:
     """Draw a text corrupted as in BERT's training, its losses, and a button for another random draw."""
     options = get_params(MaskedWordsOptions)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
-    found = ask_model(Corruption(**shared, seed=options.seed), _("Filling the blanks"))
+    found = ask_model(Corruption(**shared, seed=options.seed), _("Running the model"))
     st.button(
         _("Draw another sample"),
         key="lesson_again",
@@ -136,11 +136,11 @@ def draw_corruption(request: MaskedWords) -> None:
     pieces = found.row.pieces
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = (
-        gettext_lazy("piece"),
-        gettext_lazy("what happened"),
-        gettext_lazy("input"),
-        gettext_lazy("probability"),
-        gettext_lazy("loss"),
+        gettext_lazy("Piece"),
+        gettext_lazy("What happened"),
+        gettext_lazy("Input"),
+        gettext_lazy("Probability"),
+        gettext_lazy("Loss"),
     )
     shown = [(piece, translate(how), *others) for piece, how, *others in rows]
     draw_table({translate(name): [row[at] for row in shown] for at, name in enumerate(columns)})

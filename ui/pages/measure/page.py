@@ -143,11 +143,11 @@ def _ends(found: DirectionReport) -> tuple[float, float]:
 def _direction_table(found: DirectionReport) -> None:
     draw_table(
         {
-            _("directions"): [score.directions for score in found.scores],
+            _("Directions"): [score.directions for score in found.scores],
             _("% found"): [round(score.found, 1) for score in found.scores],
-            _("low"): [round(score.low, 1) for score in found.scores],
-            _("high"): [round(score.high, 1) for score in found.scores],
-            _("shuffled labels"): ["{:.0f}–{:.0f} %".format(*score.shuffled[::2]) for score in found.scores],
+            _("Low"): [round(score.low, 1) for score in found.scores],
+            _("High"): [round(score.high, 1) for score in found.scores],
+            _("Shuffled labels"): ["{:.0f}–{:.0f} %".format(*score.shuffled[::2]) for score in found.scores],
             _("p, shuffled"): [float(f"{score.p_shuffled:.2g}") for score in found.scores],
             _("p, rule"): [float(f"{score.p_rule:.2g}") for score in found.scores],
         },

@@ -67,7 +67,7 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     """Draw the probability for both orders of the texts, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
-    doing = _("Judging both orders")
+    doing = _("Running the model")
     found = (ask_model(asked, doing), ask_model(replace(asked, text=second, pair=first), doing))
     refuse_unreadable(found[0].row, who.model, "encoder", who.head)
     said, alike = summary(who, found), describe_equal_verdicts(found)
@@ -139,7 +139,7 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
     """Draw the attention of each head from one group of tokens to another, and the attention view."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
-    with st.spinner(_("Reading both texts"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         trace = get_backend().trace(request)
     row, options = trace.source, get_params(NextSentenceOptions)
     looks, at = _pick(row, options)

@@ -33,11 +33,11 @@ NAMED = (  # Usual names of both columns in lower case.
     ("text", "pair"), ("text", "text_pair"),
 )  # fmt: skip
 HEADINGS = {
-    FIRST: gettext_lazy("first text"),
-    SECOND: gettext_lazy("second text"),
-    "probability": gettext_lazy("probability"),
-    "other way round": gettext_lazy("texts swapped"),
-    "remark": gettext_lazy("remark"),
+    FIRST: gettext_lazy("First text"),
+    SECOND: gettext_lazy("Second text"),
+    "probability": gettext_lazy("Probability"),
+    "other way round": gettext_lazy("Texts swapped"),
+    "remark": gettext_lazy("Remark"),
 }
 Row = tuple[str, str, float | None, float | None, str]  # Both texts, the probabilities of both orders, the remark.
 STARTERS = (  # In each two rows, the second text continues the first text in the first row only.
@@ -208,7 +208,7 @@ def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
         for pair in pairs
         for first, second in (pair, pair[::-1])
     ]
-    found = map_questions(questions, _("Judging both orders"), _judge_pair)
+    found = map_questions(questions, _("Running the model"), _judge_pair)
     rows = [
         (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
         for at, pair in enumerate(pairs)

@@ -200,7 +200,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
         return
     shown = [_likeliest_answers(one, followed.names) for one in (found.before, effect, found.after)]
     end = 1.2 * max(value for top in shown for _, value in top)
-    titles = (_("The first text"), _("Patched"), _("The second text"))
+    titles = (_("First text"), _("Patched"), _("Second text"))
     for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
         names, chances = zip(*top, strict=True)
         figure = bars(

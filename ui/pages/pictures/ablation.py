@@ -74,7 +74,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
     draw_chart(figure, "picture_causes", on_click=keep_picked_head, about=lambda: model_fields(trace.model))
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         heads_csv(places, found, watch.effect),
         "headlight-picture-heads.csv",
         _("All digits"),
@@ -270,9 +270,9 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
         )
         show_notice(
             _(
-                "With {edits}: {unit} of “{name}” {after}, before {before}.",
+                "{unit} of “{name}”: {after} with {edits}, {before} before.",
                 edits=what,
-                unit=_("probability") if is_probability else _("logit"),
+                unit=_("Probability") if is_probability else _("Logit"),
                 name=watch.name,
                 after=last,
                 before=first,
@@ -287,7 +287,7 @@ def _draw_likeliest(said: PictureOutput) -> None:
     """Draw a table of the five likeliest names before the edits, with their values before and after."""
     known = said.values if said.probabilities is None else said.probabilities
     order = known[0].argsort()[::-1][:5]
-    unit = _("logit") if said.probabilities is None else _("probability")
-    rows = [{_("name"): said.names[at], _("{unit} before", unit=unit): float(known[0, at]),
+    unit = _("Logit") if said.probabilities is None else _("Probability")
+    rows = [{_("Label"): said.names[at], _("{unit} before", unit=unit): float(known[0, at]),
              _("{unit} after", unit=unit): float(known[1, at])} for at in order]  # fmt: skip
     draw_table(rows)

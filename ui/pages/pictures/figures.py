@@ -206,7 +206,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
         ),
         role="status",
     )
-    title, unit = _("A to B"), _("difference")
+    title, unit = _("A to B"), _("Difference")
     chart = head_map(beyond, theme(), title, unit, diverging=True, selected=(look.layer, look.head))
     draw_chart(
         chart,
@@ -216,7 +216,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     )
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
             for layer, head in order]  # fmt: skip
-    names = [_("layer"), _("head"), _("A to B"), _("others to B"), _("difference")]
+    names = [_("Layer"), _("Head"), _("A to B"), _("Others to B"), _("Difference")]
     digits = st.column_config.NumberColumn(format="%.4f")
     listed = [dict(zip(names, row, strict=True)) for row in rows[:MOST]]
     draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
@@ -226,7 +226,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
             "tokens and a patch itself."
         )
     )
-    download_button(_("Save the table"), csv_table(names, rows), "headlight-picture-links.csv",
+    download_button(_("Save as CSV"), csv_table(names, rows), "headlight-picture-links.csv",
          _("All digits"),
          provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
 
@@ -269,7 +269,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
             chance=found.chance[options.role],
         )
     )
-    download_button(_("Save the table"), _table(found), "headlight-picture-roles.csv",
+    download_button(_("Save as CSV"), _table(found), "headlight-picture-roles.csv",
          _("All digits"),
          provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
 

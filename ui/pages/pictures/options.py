@@ -18,7 +18,7 @@ from viz.options import option
 SHOWS = {
     "picture": gettext_lazy("Attention map"),
     "matrix": gettext_lazy("Matrix and lines"),
-    "says": gettext_lazy("Prediction"),
+    "says": gettext_lazy("Predictions"),
     "without": gettext_lazy("Ablation"),
     "links": gettext_lazy("Two regions"),
     "roles": gettext_lazy("Head roles"),

@@ -82,7 +82,7 @@ def lines_of(options: PicturesOptions) -> tuple[str, ...]:
 def _labels(asked: dict[str, Any]) -> None:
     """Draw the likeliest classes, and the attribution of the likeliest."""
     said = _ask_model(PictureLabels(**asked))
-    _bars(said, _("Prediction"))
+    _bars(said, _("Predictions"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked)), asked["picture"])
 
 
@@ -93,7 +93,7 @@ def _ask_model(question: PredictRequest[Answer]) -> Answer:
 
 def _bars(said: PictureOutput, title: str) -> str:
     """Draw the MOST likeliest names as bars with a CSV export of all; return the likeliest name."""
-    unit = _("logit") if said.probabilities is None else _("probability")
+    unit = _("Logit") if said.probabilities is None else _("Probability")
     found = said.likeliest(MOST)
     names, values = [name for name, _value in found], [value for _name, value in found]
     draw_chart(bars(names, values, theme(), title, unit, marked=(0,)), "picture_says", about=model_provenance)

@@ -88,7 +88,7 @@ def vectors(held: Positions, question: PositionsRequest, options: PositionsOptio
     paper = Computation(f"vectors = sinusoidal({length}, {size})", sinusoidal=sinusoidal)
     left, right = st.columns(2)
     with left:
-        show_notice(_("{name}: {facts}", name=_("sinusoidal"), facts=_facts(sines)), role="status")
+        show_notice(_("{name}: {text}", name=_("sinusoidal"), text=_facts(sines)), role="status")
     if table is None:
         with right:
             show_notice(
@@ -104,7 +104,7 @@ def vectors(held: Positions, question: PositionsRequest, options: PositionsOptio
         own = table.vectors[:length].astype(np.float64)
         kind = _("sinusoidal") if table.layout else _("learned")
         with right:
-            about = _("{name}: {facts}", name=f"{held.model} ({kind})", facts=_facts(own))
+            about = _("{name}: {text}", name=f"{held.model} ({kind})", text=_facts(own))
             show_notice(join_sentences(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
@@ -157,8 +157,8 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
     )
     for column, (key, name, values, computation) in zip(st.columns(2), pairs, strict=False):
         with column:
-            titles = (_("Dimensions plotted"), _("Dot products"), _("Cosine similarity with the next position"))
-            curve, product, neighbour = (_("{name}: {facts}", name=name, facts=facts) for facts in titles)
+            titles = (_("Dimensions plotted"), _("Dot product"), _("Cosine similarity with the next position"))
+            curve, product, neighbour = (_("{name}: {text}", name=name, text=text) for text in titles)
             numbers = computation.then(f"numbers = vectors[:, {chosen}].T")
             draw_chart(curves(values, chosen, theme(), curve), f"curves_{key}", computation=numbers)
             numbers = computation.then(PRODUCTS, by_distance=by_distance)

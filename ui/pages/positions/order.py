@@ -63,9 +63,9 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         off = format_small(float(result.differences[layer, head]))
         notes = (
             _("head {layer}-{head}", layer=layer, head=head),
-            _("{name}: {facts}", name=_("largest difference of a weight"), facts=off),
+            _("{name}: {text}", name=_("largest difference of a weight"), text=off),
         )
-        titles = tuple(_("{name}: {facts}", name=name, facts=facts) for facts in (_("New order"), _("Permuted")))
+        titles = tuple(_("{name}: {text}", name=name, text=text) for text in (_("New order"), _("Permuted")))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
@@ -213,7 +213,7 @@ def _pair(row: TokenRow, options: PositionsOptions) -> tuple[int, int]:
 def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
     """Draw both orders as token strips, with the original position below each token."""
     for key, title, tokens in (
-        ("order_text", _("The text"), range(len(row))),
+        ("order_text", _("Text"), range(len(row))),
         ("order_mixed", _("New order"), order),
     ):
         chips = [

@@ -33,8 +33,8 @@ from viz.options import option
 
 SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": gettext_lazy("100 sentences")}
 ROLE_NAMES: dict[str, str] = {
-    "previous": gettext_lazy("token before"),
-    "next": gettext_lazy("token after"),
+    "previous": gettext_lazy("the token before"),
+    "next": gettext_lazy("the token after"),
     "same": gettext_lazy("itself"),
     "first": gettext_lazy("first token"),
     "separator": gettext_lazy("separators"),
@@ -159,7 +159,7 @@ def from_sentences(choice: ViewState) -> HeadEvidence | None:
     done = kept.setdefault(key, {})
     steps = range(0, len(texts), BATCH)
     try:
-        for at in stoppable_steps(f"roles {key}", len(steps), _("Reading the sentences")):
+        for at in stoppable_steps(f"roles {key}", len(steps), _("Running the model")):
             if at not in done:
                 some = texts[steps[at] : steps[at] + BATCH]
                 done[at] = _observe_known(some, choice)

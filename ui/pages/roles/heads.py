@@ -176,7 +176,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
 def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
     """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
     bound_widget(RolesOptions, "only", st.selectbox)
-    columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
+    columns = [_("Layer"), _("Head"), _("Roles"), _("Finds"), _("Chosen for"), _("% found"), _("Rule finds")]
     columns += [
         _("p, two-sided"),
         *map(translate, ROLE_NAMES.values()),
@@ -288,7 +288,7 @@ def _groups(
     distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]]
 ) -> dict[str, list[object]]:
     """Return the table of clusters: size, mean distance, most frequent role and members."""
-    names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
+    names = _("Group"), _("Heads"), _("Mean distance"), _("Most frequent role"), _("Which")
     lines: list[tuple[object, ...]] = []
     for number in range(labels.max() + 1):
         mine = np.flatnonzero(labels == number)

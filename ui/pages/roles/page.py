@@ -81,8 +81,8 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
         )
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
-    download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv",
-         _("CSV, all digits"), provenance=model_provenance())  # fmt: skip
+    download_button(_("Save as CSV"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv",
+         _("All digits"), provenance=model_provenance())  # fmt: skip
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:

@@ -84,7 +84,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     draw_chart(figure, MAP, on_click=keep_head, about=about, computation=_ablations(found), test=note)
     st.caption(note)
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         heads_csv(heads.places, heads.changes[tuple(np.transpose(heads.places))], _("change of the cosine")),
         "headlight-similarity-heads.csv",
         _("All digits"),
@@ -190,7 +190,7 @@ def draw_removal(found: WordTable) -> None:
     for place, text, title in zip(st.columns(2), both, titles, strict=True):
         kept = largest_words(np.abs(text.shares))
         values = {text.names[at]: [float(text.shares[at]), float(text.falls[at])] for at in kept}
-        names = _("Part of the cosine"), _("fall if deleted")
+        names = _("Part of the cosine"), _("Fall if deleted")
         draw_chart(
             source_terms(values, names, theme(), title, _("Part of the cosine")),
             f"removal_{title}",
@@ -205,7 +205,7 @@ def draw_removal(found: WordTable) -> None:
         for name, share, fall in zip(text.names, text.shares, text.falls, strict=True)
     ]
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         csv_table(["text", "word", "share in the table", "fall without it"], rows),
         "headlight-deletions.csv",
         _("All digits"),

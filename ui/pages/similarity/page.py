@@ -62,7 +62,7 @@ def draw_search(choice: ViewState, found: WordTable) -> None:
     asked = found.request
     pooled = Pooled(asked.model, asked.revision, texts, pooling=found.answer.pooling)
     mark = f"search:{pooled.key}:{hash(asked.a)}"
-    if not may_begin(mark, len(texts), _("Search the file")):
+    if not may_begin(mark, len(texts), _("Search")):
         return
     search = _run(mark, SentenceSearch(asked.a, pooled))
     if not search.hits:
@@ -71,17 +71,17 @@ def draw_search(choice: ViewState, found: WordTable) -> None:
     tables = [measure_table(choice, texts[at], found.answer.pooling) for _cosine, at in search.hits]
     rows = [
         {
-            _("cosine"): round(value, 4),
-            _("number"): at + 1,
-            _("sentence"): texts[at],
-            _("largest pair"): " · ".join(largest_pair(table)[:2]),
+            _("Cosine"): round(value, 4),
+            _("Number"): at + 1,
+            _("Sentence"): texts[at],
+            _("Largest pair"): " · ".join(largest_pair(table)[:2]),
         }
         for (value, at), table in zip(search.hits, tables, strict=True)
     ]
     draw_table(rows, key=HITS, on_select=lambda: _open(search), selection_mode="single-row")
     st.caption(_("Select a row to compare it."))
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         csv_table(["cosine", "number", "sentence"], [[value, at + 1, texts[at]] for value, at in search.hits]),
         "headlight-hits.csv",
         _("All digits"),
@@ -123,7 +123,7 @@ def _open(search: SentenceSearch) -> None:
         set_params(SimilarityOptions, other=search.asked.texts[search.hits[rows[0]][1]], show="matrix")
 
 
-SECOND = gettext_lazy("The second text")
+SECOND = gettext_lazy("Second text")
 
 
 def draw_view() -> None:
@@ -171,7 +171,7 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
         _matrix(found)
     st.caption(describe_pooling(found))
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         table_csv(found),
         "headlight-similarity.csv",
         _("All digits"),

@@ -150,9 +150,9 @@ def _parameters(wiring: LayerParameters) -> None:
     counted = wiring.parameters
     st.table(
         {
-            _("matrix"): [*sizes, _("sum")],
-            _("size"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            _("parameters, biases and norms included"): [f"{counted[name]:,}" for name in sizes]
+            _("Matrix"): [*sizes, _("Sum")],
+            _("Sizes"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
+            _("Parameters, biases and norms included"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,

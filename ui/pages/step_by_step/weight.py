@@ -31,7 +31,7 @@ from viz.options import option
 
 STAGES = {
     "input": gettext_lazy("Input"),
-    "projections": gettext_lazy("Queries, keys, values"),
+    "projections": gettext_lazy("Query, key, value"),
     "weights": gettext_lazy("Attention weights"),
     "values": gettext_lazy("Weighted values"),
     "output": gettext_lazy("Output projection"),

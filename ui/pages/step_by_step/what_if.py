@@ -93,7 +93,7 @@ def _scaling(column: DeltaGenerator, rules: StepOptions, offered: list[str]) -> 
     scaling = rules.scaling if rules.scaling in offered else offered[0]
     st.session_state["what_if_scaling"] = scaling
     column.selectbox(
-        _("Dot products"),
+        _("Dot product"),
         offered,
         key="what_if_scaling",
         format_func=lambda name: translate(SCALINGS[name]),

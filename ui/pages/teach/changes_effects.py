@@ -89,7 +89,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         )
     )
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         uses_csv(found, uses),
         "headlight-changed-used.csv",
         _("All digits"),

@@ -162,9 +162,9 @@ def _tables(data: TaskData) -> None:
         },
         height=HEIGHT,
         column_config={
-            "names in it": _("label"),
-            "label": _("label"),
-            "text": st.column_config.TextColumn(_("text"), width="large"),
+            "names in it": _("Label"),
+            "label": _("Label"),
+            "text": st.column_config.TextColumn(_("Text"), width="large"),
         },
         key="teach_preview",
     )
@@ -177,8 +177,8 @@ def _tables(data: TaskData) -> None:
         | {part: [found[name] for name in names] for part, found in counts.items()},
         height=HEIGHT,
         column_config={
-            "kind": _("label"),
-            "class": _("label"),
+            "kind": _("Label"),
+            "class": _("Label"),
             "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
             "dev": st.column_config.NumberColumn(width=NARROW),
             "test": st.column_config.NumberColumn(width=NARROW),

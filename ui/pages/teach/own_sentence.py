@@ -174,7 +174,7 @@ def _probabilities(asked: ExplainedLabel) -> None:
         for label in order
     ]
     table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
-    download_button(_("Save the table"), table, "headlight-labels.csv", _("All digits"),
+    download_button(_("Save as CSV"), table, "headlight-labels.csv", _("All digits"),
          key="teach_save_labels", provenance=label_provenance(asked))  # fmt: skip
 
 
@@ -214,8 +214,8 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     )
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=partial(label_provenance, asked))
     st.caption(_("Each cell ablates one head. Click it to select its links."))
-    download_button(_("Save the table"), heads_csv(places, found, unit),
-         "headlight-label-heads.csv", _("Every head's effect as CSV"), key="teach_save_heads",
+    download_button(_("Save as CSV"), heads_csv(places, found, unit),
+         "headlight-label-heads.csv", _("All digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)
     _draw_edits(asked, trace, places)
@@ -299,5 +299,5 @@ def _links(asked: ExplainedLabel, head: Head | None) -> None:
                 "cause",
                 _("Ablate more"),
                 icon=":material/content_cut:",
-                query={**to_query(there), "watch": _("tag") if asked.of_word else _("label")},
+                query={**to_query(there), "watch": "tag" if asked.of_word else "label"},
             )

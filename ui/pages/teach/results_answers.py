@@ -144,5 +144,5 @@ def _save(rows: list[AnswerPrediction], found: AnswerResults, model: str) -> Non
         for row in rows
     ]  # fmt: skip
     told = {"model": model, **{name: str(found.scores.get(name, "")) for name in ("task", "seed", "steps", "model")}}
-    download_button(_("Save the table"), csv_table(COLUMNS, lines), "headlight-results-answers.csv", _("All digits"),
+    download_button(_("Save as CSV"), csv_table(COLUMNS, lines), "headlight-results-answers.csv", _("All digits"),
          key="teach_save_answers", provenance={**told, "model": model, "started from": told["model"]})  # fmt: skip

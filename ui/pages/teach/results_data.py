@@ -79,7 +79,7 @@ def save_table(
     """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    download_button(_("Save the table"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
+    download_button(_("Save as CSV"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
          key=f"teach_save_{file}", provenance=told)  # fmt: skip
 
 

@@ -26,15 +26,15 @@ from viz.figures.vectors import picked_pair
 FEW_CASES = 20  # Scores of labels with less support are marked as unreliable.
 FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
-    "class": gettext_lazy("label"),
-    "kind": gettext_lazy("label"),
-    "precision": gettext_lazy("precision"),
-    "recall": gettext_lazy("recall"),
+    "class": gettext_lazy("Label"),
+    "kind": gettext_lazy("Label"),
+    "precision": gettext_lazy("Precision"),
+    "recall": gettext_lazy("Recall"),
     "F1": gettext_lazy("F1"),
-    "support": gettext_lazy("support"),
-    "said": gettext_lazy("predicted"),
-    "low": gettext_lazy("low"),
-    "high": gettext_lazy("high"),
+    "support": gettext_lazy("Support"),
+    "said": gettext_lazy("Predicted"),
+    "low": gettext_lazy("Low"),
+    "high": gettext_lazy("High"),
 }
 SHARES = ("precision", "recall", "F1", "low", "high")
 LITTLE = 100  # With fewer predictions the sentence warns of a small sample.

@@ -103,14 +103,14 @@ def progress_of(look: JobStatus) -> TrainingProgress:
 def describe_job(look: JobStatus) -> str:
     """Return a sentence on the phase and the progress of a running job."""
     if look.phase == "changes":
-        return _("Comparing the heads")
+        return _("Comparing every head")
     found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Training")
     if not found.last:
-        return _("Loading model and data")
+        return _("Loading the model")
     if found.step >= found.last:
         return _("Saving")
     said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
-    return _("{said}, {left}", said=said, left=found.time_left) if found.time_left else said
+    return _("{first}, {then}", first=said, then=found.time_left) if found.time_left else said
 
 
 def _describe_control(look: JobStatus) -> str:
@@ -145,7 +145,7 @@ def curves(look: JobStatus) -> None:
     draw_chart(figure, LOSSES, place=right, about=lambda: made)
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
     download_button(
-        _("Save the table"),
+        _("Save as CSV"),
         csv_table(("curve", "step", "value"), rows),
         "headlight-training.csv",
         _("All digits"),

@@ -163,7 +163,7 @@ def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], opti
             show_notice(_("{model} reads one text; the second is left out.", model=one.model), role="status")
     word = chosen_word(steps, options)
     ways = [tokenizer_steps_of(one) for one in steps]
-    tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=on_pick)
+    tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("Text"), chosen=word, on_pick=on_pick)
     ids = [token.id for one in steps for token in one.tokens]
     draw_notebook_menu(_("Tokens"), KEY, ids, page_provenance, Computation(IDS, requests=requests))
     for one in steps[1:]:

@@ -12,38 +12,38 @@ from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, Tokeni
 from viz.figures.theme import truncate
 
 COMPARED = {
-    "tokenizer": gettext_lazy("tokenizer"),
-    "cuts by": gettext_lazy("cuts by"),
-    "vocabulary": gettext_lazy("vocabulary"),
+    "tokenizer": gettext_lazy("Tokenizer"),
+    "cuts by": gettext_lazy("Cuts by"),
+    "vocabulary": gettext_lazy("Vocabulary"),
     "tokens": gettext_lazy("tokens"),
-    "special": gettext_lazy("special"),
-    "characters per piece": gettext_lazy("characters per piece"),
-    "pieces per word": gettext_lazy("pieces per word"),
-    "unknown": gettext_lazy("unknown"),
+    "special": gettext_lazy("Special"),
+    "characters per piece": gettext_lazy("Characters per token"),
+    "pieces per word": gettext_lazy("Tokens per word"),
+    "unknown": gettext_lazy("Unknown"),
 }
 TABLE = {
-    "position": gettext_lazy("position"),
-    "token": gettext_lazy("token"),
-    "number": gettext_lazy("number"),
-    "segment": gettext_lazy("segment"),
-    "mask": gettext_lazy("mask"),
-    "special": gettext_lazy("special"),
-    "from": gettext_lazy("from"),
-    "to": gettext_lazy("to"),
-    "characters": gettext_lazy("characters"),
+    "position": gettext_lazy("Position"),
+    "token": gettext_lazy("Token"),
+    "number": gettext_lazy("Number"),
+    "segment": gettext_lazy("Segment"),
+    "mask": gettext_lazy("Mask"),
+    "special": gettext_lazy("Special"),
+    "from": gettext_lazy("From"),
+    "to": gettext_lazy("To"),
+    "characters": gettext_lazy("Characters"),
 }
 WALK = {
-    "step": gettext_lazy("step"),
-    "left to cut": gettext_lazy("left to cut"),
-    "not in the vocabulary": gettext_lazy("not in the vocabulary"),
-    "taken": gettext_lazy("taken"),
-    "symbols": gettext_lazy("symbols"),
-    "joined": gettext_lazy("joined"),
-    "learnt as merge": gettext_lazy("learnt as merge"),
-    "characters": gettext_lazy("characters"),
-    "last piece of the best way": gettext_lazy("last piece of the best way"),
-    "its log probability": gettext_lazy("its log probability"),
-    "of the whole way": gettext_lazy("of the whole way"),
+    "step": gettext_lazy("Step"),
+    "left to cut": gettext_lazy("Left to cut"),
+    "not in the vocabulary": gettext_lazy("Not in the vocabulary"),
+    "taken": gettext_lazy("Taken"),
+    "symbols": gettext_lazy("Symbols"),
+    "joined": gettext_lazy("Joined"),
+    "learnt as merge": gettext_lazy("Learnt as merge"),
+    "characters": gettext_lazy("Characters"),
+    "last piece of the best way": gettext_lazy("Last piece of the best way"),
+    "its log probability": gettext_lazy("Its log-probability"),
+    "of the whole way": gettext_lazy("Log-probability of the whole way"),
 }
 
 
@@ -243,4 +243,4 @@ def _join_phrases(parts: Sequence[str], nothing: str) -> str:
         return nothing
     joined = format_semicolon_list([translate(part) for part in parts])
     said = joined[0].upper() + joined[1:]
-    return said if said.endswith(".") else _("{sentence}.", sentence=said)
+    return said if said.endswith(".") else _("{text}.", text=said)

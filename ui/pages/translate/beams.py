@@ -35,7 +35,7 @@ def beam_tree(translation: Translation) -> None:
         TREE,
         title=_("Beams"),
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
-        unit=_("score"),
+        unit=_("Score"),
     )
     st.caption(
         _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
@@ -86,7 +86,7 @@ def _table(search: BeamSearch) -> None:
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
         return
-    names = (gettext_lazy("rank"), gettext_lazy("translation"), gettext_lazy("score"), gettext_lazy("tokens"))
+    names = (gettext_lazy("Rank"), gettext_lazy("Translation"), gettext_lazy("Score"), gettext_lazy("Tokens"))
     columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
     draw_table(columns, key="translate_beams_table")
     st.caption(

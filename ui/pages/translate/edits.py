@@ -140,7 +140,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
         )
     others = len(edits) - len(heads) - len(cut) + max(0, len(looks) - 3)
     if others:
-        said.append(_("other edits: {number}", number=others))
+        said.append(_("other edits: {many}", many=others))
     return translate(format_comma_list(said))
 
 
@@ -246,7 +246,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
     download_button(
-        _("Save the table"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance()
+        _("Save all heads"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance()
     )
 
 

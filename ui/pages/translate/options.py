@@ -36,8 +36,12 @@ PARTS = {
     "cross": gettext_lazy("cross"),
 }  # names of a head's stack in a sentence
 WAYS = {"greedy": gettext_lazy("Greedy"), "beam": gettext_lazy("Beam search"), "own": gettext_lazy("Your own")}
-SIDES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder"), "cross": gettext_lazy("Cross")}
-CLICKS = {"head": gettext_lazy("Ablate heads"), "cut": gettext_lazy("Mask edges")}
+SIDES = {
+    "encoder": gettext_lazy("Encoder"),
+    "decoder": gettext_lazy("Decoder"),
+    "cross": gettext_lazy("Cross-attention"),
+}
+CLICKS = {"head": gettext_lazy("Ablate heads"), "cut": gettext_lazy("Mask edge")}
 SCOPES = {"head": gettext_lazy("This head"), "layer": gettext_lazy("This layer"), "all": gettext_lazy("All layers")}
 
 

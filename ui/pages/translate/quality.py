@@ -205,13 +205,13 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
 def _table(state: AlignmentState) -> None:
     names = (
         gettext_lazy("View"),
-        gettext_lazy("layer"),
-        gettext_lazy("head"),
-        gettext_lazy("words"),
+        gettext_lazy("Layer"),
+        gettext_lazy("Head"),
+        gettext_lazy("Words"),
         gettext_lazy("% found"),
-        gettext_lazy("low"),
-        gettext_lazy("high"),
-        gettext_lazy("alignment error rate"),
+        gettext_lazy("Low"),
+        gettext_lazy("High"),
+        gettext_lazy("Alignment error rate"),
     )
     every = rows(state)
     with st.expander(_("Every head")):

@@ -223,12 +223,12 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
     )
     rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
     names = (
-        gettext_lazy("step"),
-        gettext_lazy("rank"),
-        gettext_lazy("piece"),
-        gettext_lazy("text"),
-        gettext_lazy("probability"),
-        gettext_lazy("written"),
+        gettext_lazy("Step"),
+        gettext_lazy("Rank"),
+        gettext_lazy("Piece"),
+        gettext_lazy("Text"),
+        gettext_lazy("Probability"),
+        gettext_lazy("Written"),
     )
     with st.expander(_("Table")):
         bound_widget(

@@ -63,7 +63,7 @@ class VectorsOptions:
     bring: str = option(
         "typed",
         label=gettext_lazy("Sentences"),
-        choices={"typed": gettext_lazy("Typed"), "file": gettext_lazy("File")},
+        choices={"typed": gettext_lazy("Typed"), "file": gettext_lazy("Your file")},
     )
     lines: str = option(
         "A man is playing a guitar on stage.\n"

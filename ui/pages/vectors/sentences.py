@@ -164,7 +164,7 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
         figure = cosine_map(likeness, texts, theme(), _("Cosine similarity"))
         compared = computation.then("numbers = cosine(vectors, vectors)", cosine=cosine)
         draw_chart(figure, "vectors_sentences", about=model_provenance, computation=compared)
-    picture(vectors, texts, options, _("sentences"), computation=computation if len(texts) <= TYPED else None)
+    picture(vectors, texts, options, _("Sentences"), computation=computation if len(texts) <= TYPED else None)
     _files(run)
 
 
@@ -238,9 +238,9 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
     draw_table(
         rows,
         column_config={
-            "cosine": st.column_config.NumberColumn(_("cosine"), format="%.2f", width="small"),
-            "number": st.column_config.NumberColumn(_("number"), width="small"),
-            "sentence": st.column_config.TextColumn(_("sentence"), width="large"),
+            "cosine": st.column_config.NumberColumn(_("Cosine"), format="%.2f", width="small"),
+            "number": st.column_config.NumberColumn(_("Number"), width="small"),
+            "sentence": st.column_config.TextColumn(_("Sentence"), width="large"),
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])

@@ -204,7 +204,7 @@ def _draw_outcome(asked: PassInspector, request: ChangeRequest, found: ChangeRes
         ),
         role="status",
     )
-    unit = _("probability") if last.part == PROBABILITIES else _("number")
+    unit = _("Probability") if last.part == PROBABILITIES else _("Number")
     _draw_bars(found.ends, unit, request)
     table = pd.DataFrame(
         {

@@ -94,8 +94,9 @@ def title(stage: Stage) -> str:
     >>> title(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, after the activation: GELU'
     """
-    what = {"part": display_name(stage.part), "formula": formula(stage.formula)}
-    return _("{part}, {role}: {formula}", role=role(stage), **what) if stage.role else _("{part}: {formula}", **what)
+    part = display_name(stage.part)
+    name = _("{first}, {then}", first=part, then=role(stage)) if stage.role else part
+    return _("{name}: {text}", name=name, text=formula(stage.formula))
 
 
 def short_title(stage: Stage) -> str:
@@ -124,7 +125,7 @@ def place(stage: Stage, two: bool) -> str:
         found = _("layer {layer}", layer=stage.layer)
     else:
         found = _("before the layers") if stage.part == EMBEDDINGS else _("after the layers")
-    return _("{side}, {place}", side=display_name(stage.side), place=found) if two else found
+    return _("{first}, {then}", first=display_name(stage.side), then=found) if two else found
 
 
 def format_terms(opened: Opened) -> str:

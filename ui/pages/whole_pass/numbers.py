@@ -189,7 +189,7 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
 def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
     """Return a table of the largest numbers in each of ``rows``, named by token or class."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
-    columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
+    columns: dict[str, list[str]] = {_("Token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
     for rank, name in enumerate("123"[: best.shape[1]]):
         columns[name] = [
             f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}"
@@ -251,7 +251,7 @@ def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
 
     rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
-    columns = [_("term"), *(_("factor {at}", at=at) for at in range(1, width))]
+    columns = [_("Term"), *(_("Factor {at}", at=at) for at in range(1, width))]
     padded = [(*row, *[""] * (width - len(row))) for row in rows]
     if opened.left:
         padded.append((f"{opened.rest:.6g}", _("the {left} other terms", left=opened.left), *[""] * (width - 2)))

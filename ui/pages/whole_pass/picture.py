@@ -157,7 +157,7 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
 
 
 def _stage(asked: PassInspector, stage: Stage) -> str:
-    return _("{place}: {stage}", place=place(stage, asked.two), stage=title(stage))
+    return _("{name}: {text}", name=place(stage, asked.two), text=title(stage))
 
 
 def _open_stage(stage: int) -> None:

@@ -27,7 +27,7 @@ from viz.options import option
 NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": gettext_lazy("convolutions"), "transformer": "Transformer"}
 TITLES: dict[str, str] = {
     "copying": gettext_lazy("Copying"),
-    "recall": gettext_lazy("Recall"),
+    "recall": gettext_lazy("Associative recall"),
     "order": gettext_lazy("Word order"),
     "parity": gettext_lazy("Odd or even"),
 }
@@ -37,7 +37,7 @@ WITHOUT: dict[str, str] = {
     "positions": gettext_lazy("no positions"),
     "residuals": gettext_lazy("no residuals"),
     "scaling": gettext_lazy("no 1/√d_k"),
-    "norm": gettext_lazy("no norm"),
+    "norm": gettext_lazy("no layer norm"),
 }
 MOMENTS = {"before": gettext_lazy("Before training"), "after": gettext_lazy("After training")}
 SAME = 0.02  # accuracies that differ by less count as equal
@@ -184,7 +184,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
         if better:
             clauses.append(_("better with {parts}", parts=format_and_list(better)))
         if worse or better:
-            said.append(_("{clauses}.", clauses=format_semicolon_list(clauses)))
+            said.append(_("{text}.", text=format_semicolon_list(clauses)))
         else:
             said.append(_("{clause}; no part that is switched off changes that.", clause=begin))
     return join_sentences(*said)

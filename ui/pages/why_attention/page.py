@@ -172,13 +172,13 @@ def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:
     """Return a row of the table: each formula and its value at n."""
     n, setting = np.array([float(numbers.n)]), numbers.setting
     return {
-        _("layer type"): translate(row.name),
+        _("Layer type"): translate(row.name),
         _("Complexity per layer"): f"O({row.complexity})",
-        _("at n"): f"{float(row.cost_at(n, setting)[0]):,.0f}",
+        _("At n"): f"{float(row.cost_at(n, setting)[0]):,.0f}",
         _("Sequential operations"): f"O({row.sequential})",
-        _("at n") + " ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
+        _("At n") + " ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
         _("Maximum path length"): f"O({row.path})",
-        _("at n") + "  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
+        _("At n") + "  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
     }
 
 

@@ -99,7 +99,7 @@ async function copyLink(button) {
     await navigator.clipboard.writeText(link);
     button.textContent = _("Link copied");
   } catch {
-    prompt(_("Copy this link:"), link);
+    prompt(_("Copy link"), link);
   }
 }
 

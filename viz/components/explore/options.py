@@ -54,7 +54,7 @@ class MicroscopeOptions:
     upto: str = option(  # Maximum of the colour scale: the largest weight, or 1.
         "fit",
         label=gettext_lazy("Up to"),
-        choices={"fit": gettext_lazy("the largest"), "one": "1"},
+        choices={"fit": gettext_lazy("Maximum"), "one": "1"},
     )
     by: str = option(  # Measure that ranks links.
         "excess",

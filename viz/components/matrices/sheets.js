@@ -25,9 +25,9 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 function createSheet(report) {
   const name = h("span", { class: "sheet-name" });
   const menu = saveMenu([
-    [_("Numbers as CSV"), () => saveCsv(sheet, values, about)],
-    [_("Picture as PNG"), () => savePicture(sheet, values, numbers, about, "PNG")],
-    [_("Picture as SVG"), () => savePicture(sheet, values, numbers, about, "SVG")],
+    [_("Save as CSV"), () => saveCsv(sheet, values, about)],
+    [_("Save as PNG"), () => savePicture(sheet, values, numbers, about, "PNG")],
+    [_("Save as SVG"), () => savePicture(sheet, values, numbers, about, "SVG")],
   ]);
   const canvas = h("canvas", { "aria-hidden": "true" });
   const frame = h("div", { class: "cell", hidden: true });

@@ -132,7 +132,7 @@ class Palette {
 
   draw() {
     this.shown = matching(this.entries, this.input.value);
-    const kinds = { page: _("Page"), setting: _("Setting"), help: _("Help"), term: _("Term") };
+    const kinds = { page: _("Page"), setting: _("Setting"), help: _("Help"), term: _("Glossary") };
     const rows = this.shown.map((entry, n) => {
       const title = make("span", { className: "title", textContent: entry.title });
       const kind = make("span", { className: "kind", textContent: kinds[entry.kind] });

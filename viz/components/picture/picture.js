@@ -77,9 +77,9 @@ function createPicture(root) {
   const fault = h("p", { class: "note", role: "alert", hidden: true });
   const again = h("button", { type: "button", class: "plain", onclick: () => keep({}) }, _("Run again"));
   const menu = saveMenu([
-    [_("Picture as PNG"), () => withLook((look) => savePhoto(look, "PNG"))],
-    [_("Picture as SVG"), () => withLook((look) => savePhoto(look, "SVG"))],
-    [_("Weights as CSV"), () => withLook((look) => saveRow(look))],
+    [_("Save as PNG"), () => withLook((look) => savePhoto(look, "PNG"))],
+    [_("Save as SVG"), () => withLook((look) => savePhoto(look, "SVG"))],
+    [_("Save as CSV"), () => withLook((look) => saveRow(look))],
   ]);
   const el = h(
     "figure",
@@ -87,7 +87,7 @@ function createPicture(root) {
     h(
       "div",
       { class: "bar" },
-      h("label", { class: "picker" }, _("The token"), facing),
+      h("label", { class: "picker" }, _("Token"), facing),
       h("label", { class: "picker" }, _("Shown"), by),
       menu,
     ),

@@ -308,7 +308,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
       choice(one.label, one === found?.variant, () => go({ ...where, text: one.file }, kept))
     );
     setAttribute(place("variants"), "role", "group");
-    setAttribute(place("variants"), "aria-label", _("Variants"));
+    setAttribute(place("variants"), "aria-label", _("Variant"));
     place("variants").replaceChildren(...(variants.length > 1 ? variants : []));
     setText(place("note"), found?.variant.note ?? "");
     setText(place("caption"), found?.variant.caption ?? "");

@@ -64,9 +64,9 @@ function createStack(root) {
   const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
   const numbers = () => saveTable(fileStem(data.title, "pass"), table(data), Object.fromEntries(data.about));
   const menu = saveMenu([
-    [_("Numbers as CSV"), numbers],
-    [_("Picture as PNG"), () => save("PNG")],
-    [_("Picture as SVG"), () => save("SVG")],
+    [_("Save as CSV"), numbers],
+    [_("Save as PNG"), () => save("PNG")],
+    [_("Save as SVG"), () => save("SVG")],
   ]);
   const rows = h("div", { class: "rows", role: "tablist", "aria-orientation": "horizontal", onkeydown });
   const note = h("p", { class: "note" });

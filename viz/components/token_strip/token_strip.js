@@ -46,10 +46,10 @@ import { createChipRow, shownAtOnce } from "./chips.js";
 /** The name of each mark for screen readers, and its CSS class. */
 export const MARKS = {
   chosen: { said: sentence("chosen"), shown: "focus" },
-  target: { said: sentence("target"), shown: "target" },
+  target: { said: sentence("Target"), shown: "target" },
   masked: { said: sentence("masked"), shown: "masked" },
   removed: { said: sentence("removed"), shown: "removed" },
-  right: { said: sentence("right"), shown: "right" },
+  right: { said: sentence("correct"), shown: "right" },
   missed: { said: sentence("missed"), shown: "missed" },
   wrong: { said: sentence("wrong"), shown: "wrong" },
 };
@@ -117,9 +117,9 @@ function createStrip(root) {
   const pager = h(
     "div",
     { class: "window", hidden: true },
-    jump(_("Earlier"), -1, "‹"),
+    jump(_("Earlier tokens"), -1, "‹"),
     range,
-    jump(_("Later"), 1, "›"),
+    jump(_("Later tokens"), 1, "›"),
     place,
   );
   const arcs = /** @type {SVGSVGElement} */ (s("svg", { class: "arcs", role: "img" }));

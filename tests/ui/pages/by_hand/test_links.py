@@ -31,7 +31,7 @@ FIRST = "Head 1: “it” gives “cat” 92% of its attention"
         ({"preset": "tutorial", "cell": "<b>-1-2"}, EVEN),
         ({"preset": "tutorial", "onward": 0}, "It is not so here: “french” → “"),
         ({"preset": "tutorial", "cell": "o-1-2"}, "A·V·W_O, “je” and “3”: "),
-        ({"preset": "sentence", "cell": "sumz-3-0"}, "sum, “it” and “sum”: "),
+        ({"preset": "sentence", "cell": "sumz-3-0"}, "Sum, “it” and “Sum”: "),
     ],
 )
 def test_a_link_opens_what_it_means_and_a_damaged_one_the_example(query: dict[str, object], said: str) -> None:

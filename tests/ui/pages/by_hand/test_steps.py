@@ -83,7 +83,7 @@ def test_each_step_follows_from_the_one_before() -> None:
 
 
 def test_what_is_not_done_is_not_shown() -> None:
-    plain = ["Q·Kᵀ", "e^s", "sum", "A = softmax"]
+    plain = ["Q·Kᵀ", "e^s", "Sum", "A = softmax"]
     assert names(matrix_steps.compare(SMALL, worked(1), 0, (0, 0), True)) == [plain[0], "Q·Kᵀ / √4", *plain[1:]]
     assert names(matrix_steps.compare(SMALL, worked(1), 0, (0, 0), False)) == plain
     assert names(matrix_steps.enter(SENTENCE, way())) == ["X"]
@@ -236,7 +236,7 @@ def test_the_matrices_are_named_in_chinese() -> None:
         steps += gradient(small, found.worked, 1, 2)
         notes = {step.key: step.sheet.note for step in steps}
         assert sum_of(steps[0], 0, 0) == "X，“the”与“1”：0.20，按输入原样。"
-    assert notes["q"] == "头 2：4 个词元 × 4"
+    assert notes["q"] == "头 2 · 4 个词元 × 4"
     assert notes["dot"] == "头 2"
     assert not any(re.search("[a-z]{3}", note) for note in notes.values())
 

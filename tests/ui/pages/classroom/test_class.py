@@ -123,7 +123,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
         assert r"Which word does \*it\* look at" in marks(seat)
         seat.text_input(key=f"class_reply_{code}_1_field").input(said)
         press(seat, "Answer")
-        assert f"Your answer: {said}" in notes(seat)
+        assert f"Your answer: {said}." in notes(seat)
     desk.run()
     assert any("2 of 2 have answered" in said for said in notes(desk))
     assert popover_of(desk, "classroom_reveal") == "Show answers"  # The popover asks for confirmation.
@@ -131,7 +131,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     desk.button(key="classroom_reveal").click().run()
     anna.run()
     shown = " ".join(notes(anna))
-    assert "Answers: 2. Correct answer: animal. Correct: 1. Yours: street." in shown
+    assert "Answers: 2. Correct answer: animal. Correct: 1. Your answer: street." in shown
     assert "Anna" not in " ".join(notes(ben.run()))
     (opened_one,) = [one for one in anna.expander if "Question 1" in one.label]
     assert opened_one.proto.expanded
@@ -196,7 +196,7 @@ def test_an_answered_question_is_folded() -> None:
     (folded,) = [one for one in seat.expander if "Question 1" in one.label]
     assert not folded.proto.expanded
     assert r"Which head\?" in " ".join(one.value for one in folded.markdown)
-    assert "Your answer: 3-1" in notes(seat)
+    assert "Your answer: 3-1." in notes(seat)
     seat.text_input(key=f"class_reply_{code}_1_field").input("nonsense")
     press(seat, "Change my answer")
     (folded,) = [one for one in seat.expander if "Question 1" in one.label]
@@ -204,7 +204,7 @@ def test_an_answered_question_is_folded() -> None:
     assert any("“nonsense” is not a head" in said for said in notes(seat, "refusal"))
     seat.text_input(key=f"class_reply_{code}_1_field").input("L3H7")
     press(seat, "Change my answer")
-    assert "Your answer: 3-7" in notes(seat)
+    assert "Your answer: 3-7." in notes(seat)
 
 
 @pytest.mark.slow

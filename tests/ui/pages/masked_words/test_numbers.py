@@ -103,7 +103,7 @@ def test_layer_by_layer(model: str, backend: LocalBackend, saved: Saved) -> None
 def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> None:
     """Occlusion and integrated gradients of each word."""
     page = opened(model, show="words")
-    _, *rows = table(saved(page, "Save the table"))
+    _, *rows = table(saved(page, "Save as CSV"))
     given: dict[str, Any] = {"model": model, "text": TEXT, "hidden": (STREET,)}
     out = backend.predict(OcclusionRequest(**given, stop=99))
     parts = [backend.predict(Gradients(**given, part=part, parts=6)) for part in range(6)]
@@ -118,7 +118,7 @@ def test_how_little_the_model_expected_each_word(model: str, backend: LocalBacke
     page = opened(model, show="surprise")
     scores = backend.predict(SurprisalRequest(model=model, text=TEXT, stop=99))
     says(page, f"pseudo-perplexity is {pseudo_perplexity(scores.log_probabilities):.1f}")
-    _, *rows = table(saved(page, "Save the table"))
+    _, *rows = table(saved(page, "Save as CSV"))
     assert sum(float(row[3]) for row in rows) == pytest.approx(float(bits(scores.log_probabilities).sum()), rel=1e-4)
     assert sum(int(row[1]) for row in rows) == scores.total
 
@@ -138,7 +138,7 @@ def test_two_words_in_two_sentences(model: str, backend: LocalBackend, saved: Sa
     sentences, words = ("The [MASK] was it.", "It was [MASK]."), ("cat", "street")
     page = opened(model, show="two", first=sentences[0], second=sentences[1], one=words[0], other=words[1])
     assert any(re.search("“(cat|street)” is [0-9.,]+ times", note) for note in notes(page)), notes(page)
-    _, *rows = table(saved(page, "Save the table"))
+    _, *rows = table(saved(page, "Save as CSV"))
     for row, (sentence, word) in zip(rows, [(s, w) for s in sentences for w in words], strict=True):
         [found] = backend.predict(MaskedWords(model=model, text=sentence, words=(word,))).candidates
         assert row[:2] == [sentence, word]

@@ -43,7 +43,7 @@ def test_the_embedded_model_judges_what_goes_together() -> None:
 def test_the_file_names_the_pair_that_was_scored(pair: str, saved_bytes: SavedBytes) -> None:
     text = "The cat sat on the mat."
     page = asked("next_sentence", model=BERT, text=text, pair=pair)
-    table, about = parts(saved_bytes(page, "Save the table"))
+    table, about = parts(saved_bytes(page, "Save as CSV"))
     scored = (text, pair) if pair else (EXAMPLE["text"], EXAMPLE["pair"])
     assert (about["text"], about["pair"]) == scored
     rows = pd.read_csv(io.BytesIO(table))

@@ -51,8 +51,8 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.0%}")
     (table,) = page.dataframe
     assert len(table.value) == 8
-    assert list(table.value["difference"]) == sorted(table.value["difference"], reverse=True)
-    assert table.value["difference"][0] == pytest.approx(float(found.beyond.max()))
+    assert list(table.value["Difference"]) == sorted(table.value["Difference"], reverse=True)
+    assert table.value["Difference"][0] == pytest.approx(float(found.beyond.max()))
     press(page, "Swap regions")
     assert (address(page, "region_a"), address(page, "region_b")) == ("9-9-12-12", "2-3-5-6")
     press(page, "Clear all")

@@ -68,8 +68,9 @@ def test_who_does_better_and_whether_with_every_seed() -> None:
     assert "Transformer" not in said
     assert descriptions.describe_winners(recorded({("lstm", ""): (0.88, 0.3)})) == (
         "The Transformer is better at copying up to 16 (0.89 against 0.87) (not with every seed), "
-        "copying beyond 16 (0.79 against 0.29), recall up to 16 (0.89 against 0.87) (not with every seed), "
-        "recall beyond 16 (0.79 against 0.29), word order up to 16 (0.89 against 0.87) (not with every seed), "
+        "copying beyond 16 (0.79 against 0.29), associative recall up to 16 (0.89 against 0.87) "
+        "(not with every seed), associative recall beyond 16 (0.79 against 0.29), "
+        "word order up to 16 (0.89 against 0.87) (not with every seed), "
         "word order beyond 16 (0.79 against 0.29), odd or even up to 16 (0.89 against 0.87) (not with every seed) "
         "and odd or even beyond 16 (0.79 against 0.29)."
     )
@@ -93,7 +94,7 @@ def test_which_parts_are_missed() -> None:
     shares = {("transformer", "norm"): (0.5, 0.8), ("transformer", "positions"): (0.4, 0.9)}
     assert descriptions.describe_ablation(recorded(shares), "recall") == (
         "At distances up to 16, as trained, the whole Transformer answers 0.89; worse with no positions 0.39 and "
-        "no norm 0.49. "
+        "no layer norm 0.49. "
         "At distances beyond 16, the whole Transformer answers 0.79; better with no positions 0.89."
     )
     assert descriptions.describe_ablation(recorded(SAME), "recall").endswith(
@@ -117,8 +118,11 @@ def test_every_seed_is_a_row() -> None:
 
 
 def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
-    assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, -0.05])) == "no norm 0.50 (not with every seed)"
-    assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, 0.05])) == "no norm 0.50"
+    assert (
+        descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, -0.05]))
+        == "no layer norm 0.50 (not with every seed)"
+    )
+    assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, 0.05])) == "no layer norm 0.50"
 
 
 def test_what_the_runs_say_is_chinese() -> None:
@@ -128,5 +132,5 @@ def test_what_the_runs_say_is_chinese() -> None:
         assert "更差的有：没有位置 " in descriptions.describe_ablation(found, "parity")
         assert "文本第一个词元处是最大值的 0 倍；" in descriptions.describe_gradients(found, "recall", "before")
         runs = found.runs_of("recall", "transformer", "norm")
-        assert sentence(runs[1], runs).startswith("Transformer（条件：不做归一化），")
+        assert sentence(runs[1], runs).startswith("Transformer（条件：无层归一化），")
         assert sentence(runs[1], runs).endswith("其中一次用的正是这个种子；在任何距离上，两者相差都不超过 0.00。")

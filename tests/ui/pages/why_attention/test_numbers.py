@@ -107,7 +107,7 @@ def test_relu_is_not_compared_with_itself() -> None:
     inputs = np.linspace(-1, 1, 5, dtype=np.float32)
     assert len(activation(inputs, np.maximum(inputs, 0), "ReLU", LIGHT).data) == 1
     figure = activation(inputs, inputs, "<i>", LIGHT)
-    assert [trace.name for trace in figure.data] == ["ReLU (arXiv:1706.03762)", "this model: &lt;i&gt;"]
+    assert [trace.name for trace in figure.data] == ["ReLU (arXiv:1706.03762)", "Model: &lt;i&gt;"]
 
 
 def test_the_table_has_chinese_names_for_its_columns() -> None:
