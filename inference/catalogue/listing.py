@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from i18n import format_or_list, gettext_lazy, join_sentences
@@ -225,15 +227,21 @@ def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
         return found_lately[key][1]
 
 
+@lru_cache(maxsize=8)
+def _watched_places(settings: Settings) -> tuple[str, ...]:
+    """Return the paths whose change times ``catalogue`` watches; building them takes longer than reading the times."""
+    references = (str(hub.reference_file(card.id, None, settings)) for card in HUB_CARDS)
+    return (*map(str, settings.model_folders), *references)
+
+
 def _changes(settings: Settings) -> tuple[int | None, ...]:
     """Return the change times of the operator's folders and the hub models; None if missing."""
-    places = [*settings.model_folders, *(hub.reference_file(card.id, None, settings) for card in HUB_CARDS)]
-    return tuple(_modified_at(place) for place in places)
+    return tuple(map(_modified_at, _watched_places(settings)))
 
 
-def _modified_at(place: Path) -> int | None:
+def _modified_at(place: str) -> int | None:
     try:
-        return place.stat().st_mtime_ns
+        return os.stat(place).st_mtime_ns
     except OSError:
         return None
 

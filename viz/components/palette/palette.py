@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -30,7 +30,7 @@ def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
     >>> payload([PaletteEntry("find", "page", "Find")])["entries"]
     [{'id': 'find', 'kind': 'page', 'title': 'Find', 'note': ''}]
     """
-    return {"entries": [asdict(entry) for entry in entries], **words_field("palette/palette")}
+    return {"entries": [vars(entry) for entry in entries], **words_field("palette/palette")}
 
 
 def mount(entries: Sequence[PaletteEntry], key: str, on_pick: Callable[[], None]) -> None:
