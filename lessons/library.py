@@ -8,6 +8,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
+from i18n import ENGLISH, active_language
 from lessons.reading import MOST_BYTES, lesson_of
 from lessons.schema import Lesson
 
@@ -41,6 +42,36 @@ def tour() -> Lesson:
 def source(name: str) -> str:
     """Return the text of a built-in lesson file."""
     return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+
+
+WRITING = FOLDER / "writing"  # files that help to write a lesson, in each language
+
+
+def template() -> str:
+    """Return the file of a short lesson to start from, in the active language."""
+    return _help_file("template", "toml")
+
+
+def format_help() -> str:
+    """Return the description of the file format as Markdown, in the active language."""
+    return _help_file("format", "md")
+
+
+def is_bundled(text: str) -> bool:
+    """Return True if a text is a template or the file of a built-in lesson, unchanged."""
+    return text in _bundled_texts()
+
+
+@cache
+def _bundled_texts() -> frozenset[str]:
+    templates = (file.read_text(encoding="utf-8") for file in WRITING.glob("template.*"))
+    return frozenset((*map(source, ORDER), *templates))
+
+
+def _help_file(name: str, kind: str) -> str:
+    """Return a file of WRITING in the active language, or else in English."""
+    file = WRITING / f"{name}.{active_language()}.{kind}"
+    return (file if file.exists() else WRITING / f"{name}.{ENGLISH}.{kind}").read_text(encoding="utf-8")
 
 
 LONGEST = 20_000  # maximum length of the parameter in a URL, in characters

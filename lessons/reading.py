@@ -131,7 +131,8 @@ class TomlTable:
         """Record an error for every key that was not read; most often its name is misspelt."""
         for name in self.values:
             if name not in self.seen:
-                self.fault(name, gettext_lazy("“{name}” is not known here.", name=name[:40]))
+                known = ", ".join(sorted(self.seen))
+                self.fault(name, gettext_lazy("“{name}” is not one of {known}.", name=name[:40], known=known))
 
     def text(self, name: str, most: int) -> str:
         """Return the required, non-empty string of a key, of at most ``most`` characters."""

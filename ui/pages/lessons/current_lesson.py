@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from i18n import _
-from lessons.library import come_along, source, unpack_lesson
+from lessons.library import come_along, is_bundled, template, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
 from lessons.schema import Lesson, LocalizedText
 from lessons.steps import markdown_of
@@ -16,6 +16,7 @@ from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.state import classroom
 from ui.state.params import set_params
+from ui.state.visitor_values import VisitorValues
 from viz.options import option
 
 OWN = "own"  # name of the reader's own lesson
@@ -39,6 +40,9 @@ def draw_markdown(said: LocalizedText) -> None:
 
 
 DRAFT = "lesson_draft"  # session key: text of the reader's own lesson
+REPLACED = "lesson_replaced"  # session key: text of the reader's own that another lesson replaced last
+MOST_KEPT = 100  # visitors whose lesson a reload keeps
+_KEPT: VisitorValues[tuple[str, str]] = VisitorValues(MOST_KEPT)  # the draft, and the text that it replaced
 TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link
 
 
@@ -51,15 +55,42 @@ class NamedLesson:
 
 
 def draft() -> str:
-    """Return the text of the reader's own lesson, initially that of a short bundled lesson."""
-    text: str = st.session_state.setdefault(DRAFT, source("it_and_animal"))
+    """Return the text of the reader's own lesson: from this session, from before a reload, or a short template."""
+    if DRAFT not in st.session_state:
+        st.session_state[DRAFT], st.session_state[REPLACED] = _KEPT.get() or (template(), "")
+    text: str = st.session_state[DRAFT]
     return text
 
 
 def store_draft(text: str) -> None:
-    """Store the text of the reader's own lesson, and drop a lesson in the address."""
+    """Store the text of the reader's own lesson, for a reload too, and drop a lesson in the address."""
     st.session_state[DRAFT] = text
+    _KEPT.put((text, st.session_state.get(REPLACED, "")))
     set_params(LessonsOptions, carried="")
+
+
+def replace_draft(text: str) -> None:
+    """Store another lesson as the draft, and keep the reader's own text for `restore_draft`."""
+    _keep_replaced(text)
+    store_draft(text)
+
+
+def is_replaced() -> bool:
+    """Return True if `restore_draft` has a text of the reader's own to bring back."""
+    draft()
+    return bool(st.session_state.get(REPLACED))
+
+
+def restore_draft() -> None:
+    """Bring back the text that was replaced last; the present text can be brought back in the same way."""
+    replace_draft(st.session_state.pop(REPLACED))
+
+
+def _keep_replaced(text: str) -> None:
+    """Keep the draft that ``text`` will replace, unless it is empty or the unchanged file of a lesson."""
+    before = draft()
+    if before.strip() and before != text and not is_bundled(before):
+        st.session_state[REPLACED] = before
 
 
 def adopt_link_draft(options: LessonsOptions) -> None:
@@ -70,6 +101,7 @@ def adopt_link_draft(options: LessonsOptions) -> None:
         if text is None:
             show_notice(_("The lesson in this link is damaged; ask for it again."))
         else:
+            _keep_replaced(text)
             st.session_state[DRAFT] = text
 
 

@@ -8,7 +8,8 @@ from i18n import _
 from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
-from lessons.library import ORDER, come_along, pack_lesson, source
+from lessons.checks import CHECKS, Check
+from lessons.library import ORDER, come_along, format_help, pack_lesson, source, template
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson, LessonStep, Teacher
 from lessons.steps import format_answer, markdown_of, right_answer
@@ -20,7 +21,10 @@ from ui.pages.lessons.current_lesson import (
     NamedLesson,
     draft,
     draw_markdown,
+    is_replaced,
     parse_lesson,
+    replace_draft,
+    restore_draft,
     store_draft,
 )
 from ui.pages.lessons.views import empty_view
@@ -87,6 +91,7 @@ def draw_editor() -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_file_picker()
+        _draw_format_help()
         st.session_state[BOX] = draft()
         st.text_area(
             _("The lesson's file"),
@@ -94,7 +99,7 @@ def draw_editor() -> None:
             height=560,
             max_chars=MOST_BYTES,
             on_change=lambda: store_draft(st.session_state[BOX]),
-            help=_("docs/LESSONS.md has its format. Ctrl+Enter, or leaving the box, reads it."),
+            help=_("Ctrl+Enter, or leaving the box, reads it. Save the file: a restart of the app loses it."),
         )  # fmt: skip
         download_button(
             _("Save the file"),
@@ -124,25 +129,40 @@ def _draw_file_picker() -> None:
             st.session_state["lesson_problem"] = refusal.message
             return
         if text:
-            store_draft(text)
+            replace_draft(text)
         else:
             st.session_state["lesson_problem"] = _(
                 "The file is too long; the limit is {most:,} bytes.", most=MOST_BYTES
             )
 
     def begin() -> None:
-        if st.session_state[BEGIN]:
-            store_draft(source(st.session_state[BEGIN]))
+        if (name := st.session_state[BEGIN]) is not None:
+            replace_draft(source(name) if name else template())
 
     st.file_uploader(_("Lesson file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
                      help=_("TOML in UTF-8, at most {most:,} bytes; stays here", most=MOST_BYTES))  # fmt: skip
     if problem := st.session_state.pop("lesson_problem", None):
         show_notice(problem)
     st.session_state[BEGIN] = None
-    st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
+    st.selectbox(_("Included lessons"), ("", *ORDER), index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
-                 format_func=lambda name: markdown_of(come_along()[name].title),
+                 format_func=lambda name: markdown_of(come_along()[name].title) if name else _("Short template"),
                  help=_("Replaces what is in the box"))  # fmt: skip
+    if is_replaced():
+        st.button(_("Undo"), icon=":material/undo:", on_click=restore_draft,
+                  help=_("Brings back your text that was replaced"))  # fmt: skip
+
+
+def _draw_format_help() -> None:
+    """Draw the description of the file format, and the checks with the names that they need."""
+    with st.expander(_("File format")):
+        st.markdown(format_help())
+        st.markdown("\n".join(f"- `{name}` ({check.kind}) {_parameters(check)}" for name, check in CHECKS.items()))
+
+
+def _parameters(check: Check) -> str:
+    """Return the names that a check takes as Markdown, those with a default in brackets."""
+    return " ".join(f"`{name}`" if one.default is one.empty else f"[`{name}`]" for name, one in check.needs.items())
 
 
 def _preview(lesson: Lesson) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lessons.library import pack_lesson, unpack_lesson
+from lessons.library import pack_lesson, source, template, unpack_lesson
 from lessons.schema import LocalizedText
 from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
+from ui.pages.lessons import teaching
+from ui.state import visitor_values
 
 SMALL = """title = "One"
 minutes = 5
@@ -46,6 +48,32 @@ def test_what_is_wrong_is_told_by_its_line() -> None:
     assert any(said.startswith("Line 2: “minutes”") for said in refusals)
     assert any(said.startswith("Line 10: ") and "numbr" in said for said in refusals)
     assert "Play it" not in [button.label for button in page.button]
+
+
+@pytest.mark.slow
+def test_a_replaced_text_of_the_readers_own_is_brought_back() -> None:
+    page = written(SMALL)
+    for name in ("order", ""):  # the second choice must not forget the reader's own text
+        page.selectbox(key=teaching.BEGIN).set_value(name).run()
+        assert page.text_area(key=teaching.BOX).value == (source(name) if name else template())
+    press(page, "Undo")
+    assert page.text_area(key=teaching.BOX).value == SMALL
+    assert "Undo" not in [button.label for button in page.button]
+
+
+@pytest.mark.slow
+def test_a_reload_keeps_the_readers_own_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "w" * 22)
+    page = written(SMALL)
+    assert asked("lessons", lesson="own", show="write").text_area(key=teaching.BOX).value == SMALL
+    page.selectbox(key=teaching.BEGIN).set_value("order").run()
+    page = asked("lessons", lesson="own", show="write")
+    assert page.text_area(key=teaching.BOX).value == source("order")
+    press(page, "Undo")
+    assert page.text_area(key=teaching.BOX).value == SMALL
+    page = asked("lessons", lesson="own", show="write", carried=str(pack_lesson(source("order"))))
+    press(page, "Undo")
+    assert page.text_area(key=teaching.BOX).value == SMALL
 
 
 @pytest.mark.slow

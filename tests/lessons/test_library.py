@@ -1,0 +1,40 @@
+"""The files that help to write a lesson: they are valid, and name everything that a lesson file may contain."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from i18n import available_languages, use_language
+from lessons import library
+from lessons.reading import Unreadable, lesson_of
+from lessons.schema import KINDS
+
+
+@pytest.mark.parametrize("language", available_languages())
+def test_the_template_is_a_lesson_with_right_answers(language: str) -> None:
+    with use_language(language):
+        text = library.template()
+    lesson = lesson_of(text)
+    assert {step.question.kind for step in lesson.steps if step.question} == {"choice", "number"}
+    assert len(text.splitlines()) < 40
+    assert library.is_bundled(text)
+    assert not library.is_bundled(f"{text} ")
+
+
+@pytest.mark.parametrize("language", available_languages())
+@pytest.mark.parametrize("place", ["", "[[step]]", "[step.view]", "[step.question]", "[teacher]"])
+def test_the_format_help_names_every_field(language: str, place: str) -> None:
+    with use_language(language):
+        said = library.format_help()
+    head = 'title = "A"\nminutes = 1\n' if place else ""
+    step = '[[step]]\ntitle = "A"\ntext = "A"\n' if place.startswith("[step") else ""
+    with pytest.raises(Unreadable) as error:
+        lesson_of(f"{head}{step}{place}\nnobody = 1\n")
+    (known,) = (
+        values["known"] for fault in error.value.faults if (values := fault.reason.values).get("name") == "nobody"
+    )
+    names = set(re.findall(r"\w+", str(known))) - {"claim", "step", "teacher", "view", "question", "check", "plan"}
+    assert names
+    assert all(f"`{name}" in said for name in (*names, *KINDS)), names
