@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { cell, DATA, HEADS, LAYERS, SENTENCE } from "../shared/cases.mjs";
 import { baselinesOf, beyond, placed, usual } from "./crowd.js";
-import { doubt, topLinks } from "./truth.js";
+import { doubt, strongestHead, topLinks } from "./truth.js";
 import { WORDS } from "./words.js";
 
 const data = { ...DATA, queries: SENTENCE, keys: null };
@@ -97,7 +97,8 @@ describe("beyond both", () => {
     const said = (doubts, more = {}) => doubt({ ...facts, ...more, doubts: () => doubts });
     const numbers = (/** @type {string} */ text) => text.match(/\d+/g)?.map(Number);
     assert.deepEqual(numbers(said({ usual: 0.11, placed: 0.04 })), [11, 57, 1, 2]);
-    assert.deepEqual(numbers(said({ usual: 0.1, placed: 0.9 }))?.slice(0, 2), [10, 90], "the larger is the prior");
+    const prior = said({ usual: 0.1, placed: 0.9 }, { strength: (_id, _token, weight) => weight - 0.9 });
+    assert.deepEqual(numbers(prior)?.slice(0, 2), [10, 90], "the larger is the prior");
     assert.deepEqual(numbers(said({ usual: 0.1, placed: 0.1 }, { strength: null })), [10]);
     assert.equal(said({ usual: NaN, placed: null }), "");
     assert.equal(
@@ -105,6 +106,16 @@ describe("beyond both", () => {
       "",
       "the baselines are those of tokens, not of words",
     );
-    assert.match(said({ usual: 0.39, placed: null }, { pivot: 2, picked: 2 }), /“animal”.* 39%/);
+    assert.match(said({ usual: 0.39, placed: null }, { pivot: 2, picked: 2, strength: null }), /“animal”.* 39%/);
+    const below = said({ usual: 0.9, placed: null }, { strength: (_id, _token, weight) => weight - 0.9 });
+    assert.deepEqual(numbers(below), [90, 22, 2, 2]);
+    assert.doesNotMatch(below, /[-−]\d/, "a size and a direction instead of a sign");
+    const rows = [{ ...facts.rows[0], data: facts.rows[0].data.map((weight) => weight - 0.004) }];
+    const fine = said({ usual: 0.082, placed: null }, { rows, strength: (_id, _token, weight) => weight - 0.082 });
+    assert.match(fine, /8\.2%.*59\.4%/, "68% − 8% is not 59%, so that decimals show the sum");
+    assert.deepEqual(strongestHead({ ...facts, head: 1, strength: null }), { layer: 0, head: 0, by: "weight" });
+    assert.equal(strongestHead(facts), null, "the chosen head is the strongest");
+    assert.deepEqual(strongestHead({ ...facts, head: 0 }), { layer: 0, head: 1, by: "excess" });
+    assert.equal(strongestHead({ ...facts, head: 0, complete: false }), null);
   });
 });

@@ -9,7 +9,7 @@ import { short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
 import { LEGENDS } from "./legend.js";
-import { attends, togglePin } from "./selection.js";
+import { attends, textOf, togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
 import { fill } from "../shared/words.js";
 import { aboveZero } from "./words.js";
@@ -133,6 +133,11 @@ export function createGrid(app) {
     if (link) lines.push(fill(say.link, { ...app.linkNames(), weight: short(link[idOf({ layer, head })]) }));
     return lines;
   }
+  /** Return the name of the measure by which the heads are ordered. */
+  function orderName() {
+    const { order: kind, by } = kept();
+    return app.data.measures.find(({ name }) => name === kind)?.label ?? textOf(app.data, "by", by);
+  }
   /** Return the values of an order, (layer * heads + head,). @param {string} kind */
   function values(kind) {
     return kind === "focus" ? app.linkStrengths() : measured(app.data, kind);
@@ -181,7 +186,7 @@ export function createGrid(app) {
         scale: say[LEGENDS[kept().scale]],
         above: aboveZero(app),
       }) +
-        (ordered() ? ` ${say.gridOrdered}` : "") +
+        (ordered() ? ` ${fill(say.gridOrdered, { measure: orderName() })}` : "") +
         (grid?.sampled || app.data.sampled ? ` ${say.gridSampled}` : ""),
     );
     order.select.value = kept().order;
@@ -222,6 +227,7 @@ export function createGrid(app) {
     layout,
     order: slots,
     kind: kept().order,
+    heads: app.data.heads,
     values: ordered(),
     theme,
     selected: idOf(kept()),

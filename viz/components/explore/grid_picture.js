@@ -8,11 +8,14 @@ import { smallMap, zeroOf } from "./raster.js";
 
 /** @import { Grid, GridLayout, Pen, Scale, Theme } from "./types.js" */
 
+const LEAST_NAMED = 28; // px: the smallest thumbnail with a name on it
+
 /**
  * @typedef {object} GridFigure
  * @property {GridLayout} layout
  * @property {number[]} order heads by slot
  * @property {string} kind name of the order
+ * @property {number} heads heads in a layer
  * @property {ArrayLike<number>|null} values values of the order
  * @property {Theme} theme
  * @property {number} selected
@@ -74,9 +77,19 @@ function drawNames(pen, { layout, theme }) {
   }
 }
 
+/**
+ * Draw a head's name at the lower edge of its thumbnail, for an order in which the place does not tell the head.
+ * @param {Pen} pen @param {Theme} theme @param {string} name @param {number} x @param {number} y @param {number} size
+ */
+function drawName(pen, theme, name, x, y, size) {
+  const width = 6 * name.length + 2;
+  pen.rect(x + size - width, y + size - 12, width, 12, { fill: theme.background });
+  pen.text(name, x + size - 1, y + size - 5.5, { size: 10, fill: theme.text, align: "right" });
+}
+
 /** Draw the picture of the grid with its names and marks. @param {Pen} pen @param {GridFigure} figure */
 export function drawGrid(pen, figure) {
-  const { layout, order, kind, values, theme, selected, hovered, pinned, without, picture } = figure;
+  const { layout, order, kind, heads, values, theme, selected, hovered, pinned, without, picture } = figure;
   pen.image(picture, 0, 0, layout.width, layout.height);
   const size = layout.cell - layout.gap;
   const label = /** @type {const} */ ({ size: 11, fill: theme.muted, align: "right" });
@@ -94,6 +107,9 @@ export function drawGrid(pen, figure) {
       pen.text(short(values[order[slot]]).replace(/^(−?)0\./, "$1."), layout.left - 5, y + size / 2, label);
     }
     pen.rect(x, y, size, size, { stroke: theme.hair, width: 0.5 });
+    if (kind !== "layer" && size >= LEAST_NAMED) {
+      drawName(pen, theme, `${Math.floor(order[slot] / heads)}-${order[slot] % heads}`, x, y, size);
+    }
     const pin = pinned.indexOf(order[slot]);
     const corner = Math.max(4, Math.round(size / 5));
     if (pin >= 0) pen.rect(x + size - corner, y, corner, corner, { fill: theme.heads[pin] });

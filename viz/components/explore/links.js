@@ -7,7 +7,7 @@ import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
 import { baselinesOf, doubtsIn } from "./crowd.js";
-import { argmax, minus, short } from "./numbers.js";
+import { argLargest, argmax, minus, short } from "./numbers.js";
 import { picker } from "./picker.js";
 import { cleared } from "../shared/pens.js";
 import { attends, ends } from "./selection.js";
@@ -150,7 +150,8 @@ export function createLinks(app) {
       30,
     );
     const pen = cleared(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
-    const top = weights[argmax(weights)];
+    const there = (/** @type {number} */ id) => attends(app.data, Math.floor(id / heads));
+    const top = weights[theme.signed ? argmax(weights, there) : argLargest(weights, there)];
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {
       pen.text(String(c), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
@@ -249,7 +250,7 @@ export function createLinks(app) {
               },
             }, String(head)),
           ),
-          h("td", { dir: "auto" }, visible(cells[token].text)),
+          h("td", { dir: "auto" }, quote(cells, token)),
           h("td", {}, short(weight)),
           ...(doubts
             ? Object.values(baselinesOf(weight, doubts({ layer, head, query, key, weight })))

@@ -94,6 +94,16 @@ export function argmax(values, allowed = () => true) {
   return best;
 }
 
+/**
+ * Return the index of the largest value for which `allowed` holds, or -1; a negative value is smaller than 0.
+ * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
+ */
+export function argLargest(values, allowed = () => true) {
+  let best = -1;
+  for (let i = 0; i < values.length; i++) if (allowed(i) && (best < 0 || values[i] > values[best])) best = i;
+  return best;
+}
+
 /** Return each token's weight of the largest absolute value over all heads, (token,). @param {Rows} rows */
 export function overAllHeads(rows) {
   const most = new Float32Array(rows.count);

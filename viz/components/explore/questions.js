@@ -7,7 +7,7 @@ import { headInWords } from "./measures.js";
 import { argmax, niceTop, overAllHeads, slice } from "./numbers.js";
 import { ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
-import { doubt, strongestTarget, truth } from "./truth.js";
+import { doubt, strongestHead, strongestTarget, truth } from "./truth.js";
 
 /** @import { App, Facing, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
 /** @import { Facts, Strength } from "./truth.js" */
@@ -205,6 +205,10 @@ export function questions(app) {
       const { layer, head } = app.shown();
       const known = facts();
       return known ? truth(known) : headInWords(app.data, app.say, app.name(layer, head), layer, head);
+    },
+    strongestHead() {
+      const known = app.data.quiet ? null : facts();
+      return known && strongestHead(known);
     },
     doubt() {
       const known = app.data.quiet ? null : facts();

@@ -7,7 +7,8 @@ import { windowOn } from "../shared/moves.js";
 import { createArcs } from "./arcs.js";
 import { continues, isPair } from "./cells.js";
 import { createScrubber } from "./scrubber.js";
-import { ends, turned } from "./selection.js";
+import { fill } from "../shared/words.js";
+import { ends, textOf, turned } from "./selection.js";
 
 /** @import { App, Facing, StripRole, Words } from "./types.js" */
 
@@ -124,6 +125,10 @@ export function createStrip(app) {
     class: "plain",
     onclick: () => app.setLocal({ picking: !app.store.state.picking }),
   });
+  const hint = h("span", { class: "muted" });
+  /** @type {import("./types.js").Head|null} */
+  let best = null;
+  const strongest = h("button", { type: "button", class: "plain strongest", onclick: () => best && app.keep(best) });
   const rows = h("div", { class: "rows" });
   const arcs = createArcs(
     app,
@@ -139,8 +144,19 @@ export function createStrip(app) {
       { class: "strip-tools" },
       h("div", { class: "switch", role: "group", "aria-label": facing.label }, ...ways),
       pick,
+      hint,
+      strongest,
     ),
   );
+  /** Offer the head with the strongest link, unless it is chosen. */
+  function offerStrongest() {
+    const found = app.strongestHead();
+    strongest.hidden = found === null;
+    best = found && { layer: found.layer, head: found.head };
+    if (!found) return;
+    setText(strongest, fill(say.strongestHead, found));
+    setAttribute(strongest, "title", fill(say.strongestHeadHint, { measure: textOf(app.data, "by", found.by) }));
+  }
   /** @type {ReturnType<typeof createWords>[]} */
   let groups = [];
   let kind = "";
@@ -152,9 +168,11 @@ export function createStrip(app) {
       rows.replaceChildren(...groups.map((group) => group.el));
     }
     for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.kept.facing);
-    const [label, hint] = PICKS[app.store.state.kept.facing];
+    const [label, help] = PICKS[app.store.state.kept.facing];
     setText(pick, say[label]);
-    setAttribute(pick, "title", say[hint]);
+    setAttribute(pick, "title", say[help]);
+    setText(hint, app.store.state.picking ? say[help] : "");
+    offerStrongest();
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);
     el.classList.toggle("large", !app.data.patches && Math.max(app.data.queries.length, app.keys().length) <= LARGE);

@@ -2,7 +2,7 @@
 
 import { quoteWord, wordRange } from "./cells.js";
 import { argmax, short, slice } from "./numbers.js";
-import { percent } from "../shared/texts.js";
+import { finePercent, percent } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
@@ -74,7 +74,8 @@ export function rankOf(mine, all) {
 
 /**
  * Return a value for each head of the layers with attention.
- * @param {Rows} rows @param {number[]|undefined} attending @param {(layer: number, head: number) => number} value
+ * @template Value
+ * @param {Rows} rows @param {number[]|undefined} attending @param {(layer: number, head: number) => Value} value
  */
 const overHeads = (rows, attending, value) =>
   (attending ?? [...Array(rows.layers).keys()]).flatMap((layer) =>
@@ -134,27 +135,62 @@ export function truth(facts) {
 }
 
 /**
+ * Return a function for the link's strength beyond its baselines in a head, or null if they are unknown. Words of
+ * several tokens have none, because the baselines are those of tokens.
+ * @param {Facts} facts @param {number} said
+ */
+function correctedIn({ rows, others, strength }, said) {
+  const [start, end] = wordRange(others, said);
+  if (rows?.length !== 1 || start + 1 < end || !strength) return null;
+  const [{ heads, count, data }] = rows;
+  return (/** @type {number} */ layer, /** @type {number} */ head) => {
+    const id = layer * heads + head;
+    return strength(id, said, data[id * count + said]);
+  };
+}
+
+/**
+ * Return the head with the strongest link between the two words and its measure of strength; null if that head is
+ * chosen or the other heads are unknown.
+ * @param {Facts} facts
+ */
+export function strongestHead(facts) {
+  const { rows, others, facing, layer, head, attending } = facts;
+  const link = linkIn(facts);
+  if (!rows || !link || facts.complete === false) return null;
+  const corrected = correctedIn(facts, link.said);
+  const range = wordRange(others, link.said);
+  const strength = corrected ??
+    ((/** @type {number} */ l, /** @type {number} */ h) =>
+      Math.abs(wordWeight(rows.map((one) => slice(one, l, h)), range, facing)));
+  let best = { layer, head, strength: strength(layer, head) };
+  overHeads(rows[0], attending, (l, h) => ({ layer: l, head: h, strength: strength(l, h) })).forEach((one) => {
+    if (one.strength > best.strength) best = one;
+  });
+  const by = /** @type {"excess"|"weight"} */ (corrected ? "excess" : "weight");
+  return best.layer === layer && best.head === head ? null : { layer: best.layer, head: best.head, by };
+}
+
+/**
  * Return the note about the link's baselines: the mean weight of other words, the positional prior, and the rank
- * corrected for both. Words of several tokens have none, because the baselines are those of tokens.
+ * corrected for both.
  * @param {Facts} facts
  */
 export function doubt(facts) {
-  const { say, rows, others, facing, rest, layer, head } = facts;
+  const { say, rows, facing, rest, layer, head } = facts;
   const link = linkIn(facts);
   if (!rows || !link) return "";
   const { values, said } = link;
-  const several = rows.length > 1 || wordRange(others, said)[0] + 1 < wordRange(others, said)[1];
+  const several = rows.length > 1 || wordRange(facts.others, said)[0] + 1 < wordRange(facts.others, said)[1];
   const out = facing === "out";
-  const clauses = several ? [] : baselines(facts, said, values[said]);
-  if (clauses.length && facts.strength && facts.complete !== false) {
-    const { strength } = facts;
-    const corrected = (/** @type {number} */ l, /** @type {number} */ h) => {
-      const id = l * rows[0].heads + h;
-      return strength(id, said, rows[0].data[id * rows[0].count + said]);
-    };
-    const own = corrected(layer, head);
+  const known = several ? null : facts.doubts?.(said, values[said]) ?? null;
+  const corrected = facts.complete === false ? null : correctedIn(facts, said);
+  const own = corrected?.(layer, head) ?? null;
+  const number = known && own !== null && !addsUp(values[said], known, own) ? finePercent : percent;
+  const clauses = known ? baselines(facts, said, known, number) : [];
+  if (clauses.length && corrected && own !== null) {
     const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
-    clauses.push(fill(say.corrected, { ...rank, weight: percent(own) }));
+    clauses.push(fill(own < 0 ? say.correctedBelow : say.corrected, { ...rank, weight: number(Math.abs(own)) }));
   }
   if (rest && out && rows.length === 1) {
     const share = 1 - slice(rows[0], layer, head).reduce((sum, weight) => sum + weight, 0);
@@ -166,16 +202,24 @@ export function doubt(facts) {
 }
 
 /**
- * Return clauses about the mean weight of other words on the key, and about the positional prior.
- * @param {Facts} facts @param {number} said @param {number} weight
+ * Return true if weight − baseline = remainder also holds for the three as whole percents.
+ * @param {number} weight @param {Doubts} known @param {number} own
  */
-function baselines({ say, pivots, pivot, others, facing, doubts }, said, weight) {
-  const known = doubts?.(said, weight);
-  if (!known) return [];
+function addsUp(weight, known, own) {
+  const parts = [weight, Math.max(known.usual || 0, known.placed ?? 0), own];
+  const [whole, baseline, rest] = parts.map((share) => Math.round(100 * share));
+  return whole - baseline === rest;
+}
+
+/**
+ * Return clauses about the mean weight of other words on the key, and about the positional prior.
+ * @param {Facts} facts @param {number} said @param {Doubts} known @param {(share: number) => string} number
+ */
+function baselines({ say, pivots, pivot, others, facing }, said, known, number) {
   const out = facing === "out";
   const clauses = [];
   const key = quoteWord(out ? others : pivots, out ? said : pivot); // other words do not attend to “itself”
-  if (!Number.isNaN(known.usual)) clauses.push(fill(say.usual, { key, weight: percent(known.usual) }));
+  if (!Number.isNaN(known.usual)) clauses.push(fill(say.usual, { key, weight: number(known.usual) }));
   if (known.placed && known.placed > (known.usual || 0)) {
     const ahead = out ? said - pivot : pivot - said;
     const place = ahead === 0
@@ -187,7 +231,7 @@ function baselines({ say, pivots, pivot, others, facing, doubts }, said, weight)
       : ahead < 0
       ? say.furtherBack
       : say.furtherOn;
-    clauses.push(fill(say.placed, { place, weight: percent(known.placed) }));
+    clauses.push(fill(say.placed, { place, weight: number(known.placed) }));
   }
   return clauses;
 }

@@ -165,6 +165,7 @@
  * @property {() => Float32Array|null} weights
  * @property {(role: StripRole) => Float32Array|null} shades
  * @property {() => string} sentence
+ * @property {() => ReturnType<typeof import("./truth.js").strongestHead>} strongestHead
  * @property {() => string} doubt the baselines of the sentence's link
  */
 /**

@@ -15,6 +15,9 @@ export function percent(share) {
   return `${Math.round(parts)}%`;
 }
 
+/** Format a share with a decimal, for sums whose whole percents would disagree. @param {number} share */
+export const finePercent = (share) => `${(100 * share).toFixed(1)}%`;
+
 /** Return a token's text with its invisible characters made visible. @param {string} text */
 export function visible(text) {
   if (text === "") return "∅";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { breakable, csv, csvField, fileName, isRtl, percent, visible } from "./texts.js";
+import { breakable, csv, csvField, fileName, finePercent, isRtl, percent, visible } from "./texts.js";
 
 describe("tokens", () => {
   test("nothing invisible stays invisible", () => {
@@ -21,6 +21,7 @@ describe("tokens", () => {
 
   test("shares are percentages that are never falsely zero", () => {
     assert.deepEqual([0, 0.512, 1, 0.004, 0.0001].map(percent), ["0%", "51%", "100%", "0.4%", "<0.1%"]);
+    assert.deepEqual([0.084, 0.4026].map(finePercent), ["8.4%", "40.3%"]);
   });
 
   test("direction is that of the first letter", () => {
