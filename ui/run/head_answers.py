@@ -30,6 +30,7 @@ class Words:
     source: int
     first: int
     second: int
+    is_guessed: bool = False  # whether the second candidate was chosen automatically
 
 
 @dataclass(frozen=True)
@@ -103,4 +104,7 @@ def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers 
     """Measure the links between the same words in another text, or return None if a word is missing there."""
     before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
     places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
-    return None if places is None else ask_heads(view, Words(*places), asked.inward, choice)
+    if places is None:
+        return None
+    source, first, second = places
+    return ask_heads(view, Words(source, first, second, asked.words.is_guessed), asked.inward, choice)

@@ -82,6 +82,25 @@ def format_share(share: float) -> str:
     return f"{share:.0%}"
 
 
+def signed_percent(share: float, decimals: int = 0) -> str:
+    """Format a difference of shares as a percentage with a true minus sign.
+
+    >>> signed_percent(0.27), signed_percent(-0.062), signed_percent(-0.062, 1), signed_percent(-0.001)
+    ('27%', '−6%', '−6.2%', '0%')
+    """
+    rounded = round(share, decimals + 2) + 0.0  # −0 becomes 0
+    return f"{rounded:.{decimals}%}".replace("-", "−")
+
+
+def decimals_of_difference(whole: float, part: float) -> int:
+    """Return 0 if ``whole`` minus ``part`` is their difference also in whole percents, else 1.
+
+    >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104)
+    (0, 1)
+    """
+    return int(round(100 * whole) - round(100 * part) != round(100 * (whole - part)))
+
+
 def percent(probability: float) -> str:
     """Format a probability with two decimals, or with two significant digits if it is below 0.01.
 

@@ -25,7 +25,7 @@ from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
-from ui.show.text import format_comma_list, join_sentences
+from ui.show.text import decimals_of_difference, format_comma_list, join_sentences, signed_percent
 from ui.state.params import drop_place, set_params
 from ui.state.selection import find_word, select
 from ui.state.session import FRESH, set_view_state
@@ -78,9 +78,10 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
     taken.append(first)
+    is_guessed = second is None or second in taken
     if second is None or second in taken:
         second = next(cell for cell in ordered if cell not in taken)
-    return Words(source, first, second), notes
+    return Words(source, first, second, is_guessed), notes
 
 
 def has_enough_words(view: View) -> bool:
@@ -236,35 +237,55 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
     )
 
 
+def describe_link(asked: HeadAnswers) -> str:
+    """Describe the head with the strongest link between the source and the first candidate, and its baseline."""
+    layer, head = _strongest(np.where(np.isnan(asked.preference), np.nan, asked.strengths[0]))
+    weight = float(asked.found[0, layer, head])
+    baseline, name = asked.baseline(layer, head)
+    decimals = decimals_of_difference(weight, baseline)
+    words = [asked.name(asked.words.source), asked.name(asked.words.first)]
+    query, key = words[::-1] if asked.inward else words
+    sentences = [
+        _(
+            "Head {head} links {query} to {key} most: its weight is {weight}.",
+            head=head_label(layer, head),
+            query=query,
+            key=key,
+            weight=signed_percent(weight, decimals),
+        )
+    ]
+    word, times, others = asked.favourite(layer, head)
+    if others and not np.isnan(asked.usual[0, layer, head]):
+        numbers = [signed_percent(number, decimals) for number in (weight - baseline, baseline)]
+        sentences += [
+            _("Minus its baseline of {baseline} ({name}): {rest}.", rest=numbers[0], baseline=numbers[1], name=name),
+            _(
+                "In this head, {word} is also the strongest target of {times} of {others} other words.",
+                word=word,
+                times=times,
+                others=others,
+            ),
+        ]
+    return join_sentences(*sentences)
+
+
 def describe_preference(asked: HeadAnswers) -> str:
-    """Describe how many heads prefer the first candidate, the strongest head, and other words in that head."""
+    """Describe how many heads prefer the first candidate to the second, and the head with the largest difference."""
     margins = asked.preference
     layer, head = _strongest(margins)
-    first, second = asked.strengths[:, layer, head]
+    first, second = asked.strengths[:, layer, head].tolist()
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(
-            "Largest difference: head {head}, {first:.0%} against {second:.0%}.",
+            "Largest difference: head {head}, {first} against {second}.",
             head=head_label(layer, head),
-            first=first,
-            second=second,
+            first=signed_percent(first),
+            second=signed_percent(second),
         ),
     ]
-    key, times, others = asked.favourite(layer, head)
-    if others and not np.isnan(asked.usual[0, layer, head]):
-        baseline, name = asked.baseline(layer, head)
-        sentences.append(
-            _(
-                "There, the weight is {weight:.0%}, the baseline {baseline:.0%} ({name}); {times} of {others} other"
-                " words attend most to {word}.",
-                weight=asked.found[0, layer, head],
-                baseline=baseline,
-                name=name,
-                word=key,
-                times=times,
-                others=others,
-            )
-        )
+    if asked.words.is_guessed:
+        word = asked.name(asked.words.second)
+        sentences.append(_("The second candidate, {word}, was chosen automatically.", word=word))
     return join_sentences(*sentences)
 
 
@@ -297,12 +318,12 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
     return _(
-        "After the change, head {head} prefers {word}: {measure} {weight:.0%} against {less:.0%} for {other}.",
+        "After the change, head {head} prefers {word}: {measure} {weight} against {less} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
         measure=asked.measure,
-        weight=now[mine],
-        less=now[theirs],
+        weight=signed_percent(float(now[mine])),
+        less=signed_percent(float(now[theirs])),
         other=names[theirs],
     )
 
@@ -339,6 +360,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference."""
     prefers, request = asked.preference, displayed_request(choice, asked.view.trace)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
+    show_notice(describe_link(asked), role="status")
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
     unit = asked.measure

@@ -14,6 +14,7 @@ from inference import EMBEDDED, LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
+from ui.show.text import decimals_of_difference, signed_percent
 
 FAMOUS = LIBRARY[0]
 
@@ -66,12 +67,14 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[Vi
     text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, "1%", f"{layer}-{head}", *best)
     assert "“it”" in text
     assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"
+    linked = strengths(views[0], words, by)[0]
+    layer, head = divmod(int(linked.argmax()), views[0].heads)
     placed = stored_priors()[EMBEDDED]["encoder"].row(views[0], words[0])[layer, head, words[1]]
     weight = links(views[0], words[0], words[1:])[0, layer, head]
     baseline = max(usual(views[0], words[0], words[1])[layer, head], placed)
-    assert {f"{weight:.0%}", f"{baseline:.0%}"} <= set(re.findall(r"\d+%", text))
-    if by == "excess":
-        assert best[0] == f"{weight - baseline:.0%}"
+    decimals = decimals_of_difference(float(weight), float(baseline))
+    shown = [signed_percent(float(number), decimals) for number in (weight, weight - baseline, baseline)]
+    (text,) = (note for note in told if set(shown) <= set(re.findall(r"[\d.]+%", note)) and f"{layer}-{head}" in note)
     weights = views[0].weights(layer, head)
     between = [cell for cell, key in enumerate(views[0].keys) if not key.special]
     others = [word for word in between if word not in words[:2]]
