@@ -21,18 +21,18 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
     unit: str,
     *,
     last: int | None = None,
-    baseline: float | None = None,
+    baseline: tuple[str, float] | None = None,
     collapsed: Sequence[tuple[int, str]] = (),
     ceiling: float | None = None,
 ) -> go.Figure:
     """Draw a learning curve of ``points`` (step, value); ``last`` is the planned last step, if it is known.
 
-    ``baseline`` is a dashed line. ``collapsed`` are crosses (step, label) at evaluations in which the model gave every
-    example the same label, as in the evaluation before. ``ceiling`` is the end of the axis; by default the values
-    decide.
+    ``baseline`` is the name and the height of a dashed line. ``collapsed`` are crosses (step, label) at evaluations in
+    which the model gave every example the same label, as in the evaluation before. ``ceiling`` is the end of the axis;
+    by default the values decide.
 
     >>> from viz.figures.theme import LIGHT
-    >>> figure = learning_curve([(0, 0.2), (13, 0.7)], LIGHT, "Dev rows", "accuracy", last=133, baseline=0.9)
+    >>> figure = learning_curve([(0, 0.2), (13, 0.7)], LIGHT, "Dev rows", "accuracy", last=133, baseline=("it", 0.9))
     >>> figure.data[0].y, figure.layout.xaxis.range
     ((0.2, 0.7), (0, 133))
     """
@@ -62,12 +62,8 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
         )
     if baseline is not None:
         line = {"dash": "dash", "color": theme.heads, "width": 2}
-        figure.add_hline(
-            y=baseline,
-            line=line,
-            showlegend=True,
-            name=_("TF-IDF, logistic regression: {baseline:.3f}", baseline=baseline),
-        )
+        name, height = baseline
+        figure.add_hline(y=height, line=line, showlegend=True, name=f"{escape_label(name)}: {height:.3f}")
     if ceiling is not None:
         figure.update_yaxes(range=[0, 1.02 * ceiling])
     if last:

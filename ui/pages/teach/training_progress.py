@@ -23,6 +23,10 @@ from viz.figures.training import learning_curve
 
 MEASURES = {"classify": "accuracy", "tag": "f1", "answer": "f1"}
 NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1"), "answer": gettext_lazy("F1")}
+BASELINES = {  # as in training.finetune.command and answer_command; tags have none
+    "classify": gettext_lazy("TF-IDF, logistic regression"),
+    "answer": gettext_lazy("sentence with most words of the question"),
+}
 Line = Mapping[str, Any]
 SCORES, LOSSES = "teach_scores", "teach_losses"
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
@@ -133,13 +137,14 @@ def curves(look: JobStatus) -> None:
     plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
     last = int(plans[-1]["last"]) if plans else None
     baseline = float(counted[-1][MEASURES[kind]]) if counted else None
+    dashed = None if baseline is None else (translate(BASELINES[kind]), baseline)
     # The role is not "status", because the text changes every few seconds.
     show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
-    made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    made = {"data": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
     figure = learning_curve(scored, theme(), _("Dev score"), translate(NAMES[kind]),
-                            last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
+                            last=last, baseline=dashed, collapsed=collapsed, ceiling=1.0)  # fmt: skip
     draw_chart(figure, SCORES, place=left, about=lambda: made)
     figure = learning_curve(learned, theme(), _("Training loss"), _("loss (nats)"), last=last)
     draw_chart(figure, LOSSES, place=right, about=lambda: made)
@@ -154,7 +159,7 @@ def curves(look: JobStatus) -> None:
 
 
 def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
-    """Return a sentence on the best score so far, compared with the TF-IDF baseline if it is known.
+    """Return a sentence on the best score so far, compared with the baseline if it is known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
     'Best so far: dev accuracy 0.900 at step 13. Baseline: 0.950.'

@@ -18,6 +18,7 @@ from training.jobs import job as jobs
 from training.jobs.job import Training
 from training.jobs.queue import NO_JOB
 from ui.pages.teach.own_files import WANTED
+from ui.pages.teach.training_progress import BASELINES
 
 ME = "a" * 22
 MINE = hashlib.sha256(ME.encode()).hexdigest()[:32]
@@ -157,5 +158,8 @@ def test_a_model_that_answers_has_its_curves_and_no_comparison(place: Path) -> N
     page = opened(put(place, "done", lines=lines, kind="answer", data="questions-en", saved=True), show="changed")
     says(page, "F1 0.500 at")
     says(page, ": 0.125.")
+    scores = page.get("plotly_chart")[0].proto.spec
+    assert BASELINES["answer"] in scores
+    assert BASELINES["classify"] not in scores
     found = [group.proto for group in page.get("button_group")]
     assert [len(group.options) for group in found] == [2]
