@@ -70,7 +70,7 @@ def column_names(names: Iterable[str]) -> list[str]:
 
 
 def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
-    """Return a file name without extension: table, model, layer and head, and the beginning of the text.
+    """Return a file name without extension: table, model, layer and head, and the beginning of the text or data.
 
     For a comparison, model and text are those of the first view.
 
@@ -82,7 +82,7 @@ def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
     """
     about = provenance.get("first", provenance)
     model = re.split(r"[/\\]", str(about.get("model") or "").rstrip("/\\"))[-1]
-    text = _slug(str(about.get("text") or "").lower(), TEXT + 1)
+    text = _slug(str(about.get("text") or about.get("data") or "").lower(), TEXT + 1)
     if len(text) > TEXT:
         text = text[:TEXT].rpartition("-")[0] or text[:TEXT]
     place = "" if about.get("layer") is None or about.get("head") is None else f"{about['layer']}-{about['head']}"

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -144,6 +145,25 @@ def describe_atlas(atlas: Atlas) -> str:
         texts=found["texts"],
         licences="; ".join(found.get("licences", ())) or "–",
     )
+
+
+def atlas_provenance(atlas: Atlas, sample: str = "") -> dict[str, Any]:
+    """Return the provenance of an atlas's numbers: its model, and ``data``, its texts with their numbers.
+
+    ``sample`` names a part of the atlas, such as "16 random windows". The weights' hash is unknown to an atlas.
+    """
+    found = atlas.manifest
+    files = {str(source.get("name", "")): str(source.get("sha256", "")) for source in found.get("sources", ())}
+    corpus = f"{found['tokens']:,} tokens of {found['texts']:,} texts ({', '.join(files)})"
+    return {
+        "model": found["model"],
+        **({"revision": found["revision"]} if found["revision"] else {}),
+        "data": f"{sample} of the head atlas of {corpus}" if sample else f"head atlas of {corpus}",
+        "windows": found["windows"],
+        "links_per_head": found["links_per_head"],
+        "files_sha256": files,
+        "licences": list(found.get("licences", ())),
+    }
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:

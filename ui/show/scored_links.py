@@ -23,7 +23,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.show.microscope import explore_link
-from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.tables import csv_table, data_provenance, download_button
 from ui.show.text import join_sentences
 from ui.state.params import set_params, widget_key
 from ui.state.session import FRESH
@@ -114,10 +114,8 @@ class PaginationOptions:
     leaf: int = 1  # Page of the list, from 1.
 
 
-def paginate(
-    every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN
-) -> tuple[list[Entry], list[Entry]]:
-    """Draw the controls of a list in parts; return all entries with the chosen outcome, and those to draw.
+def paginate(every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN) -> list[Entry]:
+    """Draw the controls of a list in parts, and return the entries of the part to draw.
 
     ``kind`` is the class of the page's options, and ``about`` the help text, which defines a hit.
     """
@@ -135,7 +133,7 @@ def paginate(
         many = _("{all:,} in all, {at_a_time} at a time", all=len(kept), at_a_time=PER_LEAF)
         label = _("Part, of {leaves:,}", leaves=leaves)
         bound_widget(kind, "leaf", right.number_input, label, 1, leaves, shown=leaf, help=many)
-    return kept, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
+    return kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
 
 
 def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
@@ -228,6 +226,7 @@ class LinkScore:
     relation: str
     place: Place  # (direction, layer, head)
     rule: int  # The baseline rule, as in probing/statistics.py.
+    is_apart: bool = False  # True if heads are chosen on another corpus, so that all links are held out.
 
     def name(self) -> str:
         """Return the name of the head, such as "3-1"."""
@@ -238,14 +237,12 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     """Draw the list of the links behind a score, with its controls; ``kind`` is the page's options."""
     every = list_links(score.counts, score.corpus, score.place, score.rule)
     show_notice(summary(score, every), role="status")
-    kept, shown = paginate(every, kind, options)
-    _draw_links(score, shown, choice, widget_key(kind, "links"))
+    _draw_links(score, paginate(every, kind, options), choice, widget_key(kind, "links"))
     st.caption(translate(LEGEND))
     file = f"headlight-{score.name()}-links.csv"
     about = _("All digits")
-    download_button(
-        _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
-    )
+    rows = csv_table(COLUMNS, links_table(score, every, choice))
+    download_button(_("Save the links"), rows, file, about, provenance=corpus_provenance(score.corpus))
 
 
 def summary(score: LinkScore, every: list[ListedLink]) -> str:
@@ -301,13 +298,19 @@ def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, ke
         explore_link(explore_view(one, units, score.place, replace(choice, part=part or "")))
 
 
-def _table(score: LinkScore, kept: list[ListedLink], choice: ViewState) -> list[list[object]]:
+def corpus_provenance(corpus: AnnotatedCorpus) -> dict[str, str]:
+    """Return the provenance of scores on annotated texts: the model, and the texts with their hash."""
+    texts, links = len(corpus.items), corpus.links
+    return data_provenance(f"{texts:,} annotated texts, {links:,} links ({corpus.format}, SHA-256 {corpus.digest})")
+
+
+def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) -> list[list[object]]:
     """Return a row for each link."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [
         [*about, score.corpus.directions[direction], one.item.line, one.item.text,
-         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)), one.half, int(one.hit),
-         int(one.by_rule)]
-        for one in kept
+         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)),
+         "held out" if one.half or score.is_apart else "selection", int(one.hit), int(one.by_rule)]
+        for one in every
     ]  # fmt: skip

@@ -71,6 +71,16 @@ def model_provenance() -> dict[str, str]:
     return model_fields(_reading()[0])
 
 
+def texts_provenance(text: str, pair: str | None = "") -> dict[str, str]:
+    """Return the provenance of numbers of texts that may differ from the page's, such as an example's."""
+    return model_provenance() | {name: value for name, value in (("text", text), ("pair", pair)) if value}
+
+
+def data_provenance(data: str) -> dict[str, str]:
+    """Return the provenance of numbers of many texts, which ``data`` names."""
+    return model_provenance() | {"data": data}
+
+
 def _reading() -> tuple[ModelId, tuple[str, str, str]]:
     """Return the model that answers on the page, and the text, the second text and the target."""
     choice = get_view_state()

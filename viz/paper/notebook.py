@@ -23,6 +23,7 @@ from viz.export import check_cells
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 QUOTED = 80  # most characters of a text in a methods sentence
+NAMED = 200  # most characters of the name of many texts in a methods sentence
 CLOSE = 1e-3  # largest difference from the figure's numbers, relative to their largest
 Imports = set[tuple[str, str]]
 
@@ -157,17 +158,28 @@ def weights_methods(view: View, layer: int, head: int) -> str:
 
 
 def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:
-    """Return sentences for a paper's methods section: the figure, its model and weights' hash, and ``test``.
+    """Return sentences for a paper's methods section: the figure, its texts, model and weights' hash, and ``test``.
 
-    ``about`` is the provenance of the numbers, and ``test`` the sentences on the sample, the test and its correction.
+    ``about`` is the provenance of the numbers: its ``text``, or its ``data`` if the numbers are of many texts. For a
+    comparison, it has a provenance for each side, ``first`` and ``second``. ``test`` are the sentences on the sample,
+    the test and its correction.
+
+    >>> figure_methods("Change", {"first": {"data": "10 texts"}, "second": {"data": "9 texts"}}, "").split(", H")[0]
+    'Change, 10 texts, 9 texts'
     """
-    made = [
-        title,
-        f"“{shorten(str(about['text']), QUOTED, placeholder='…')}”" if "text" in about else "",
-        f"{about['model']} ({', '.join(_identity(about))})" if "model" in about else "",
-        version(),
-    ]
-    return " ".join([", ".join(filter(None, made)) + ".", test]).strip()
+    sides = [about[side] for side in ("first", "second") if side in about] or [about]
+    made = [title, *dict.fromkeys(part for side in sides for part in _source(side)), version()]
+    return " ".join([", ".join(made) + ".", test]).strip()
+
+
+def _source(about: Mapping[str, Any]) -> list[str]:
+    """Return the text in quotation marks, the data, and the model with its identity, as far as they are known."""
+    named = [shorten(str(about["data"]), NAMED, placeholder="…")] if about.get("data") else []
+    quoted = [f"“{shorten(str(about['text']), QUOTED, placeholder='…')}”"] if about.get("text") else []
+    if not about.get("model"):
+        return quoted + named
+    identity = ", ".join(_identity(about))
+    return [*quoted, *named, f"{about['model']} ({identity})" if identity else str(about["model"])]
 
 
 def _identity(about: Mapping[str, Any]) -> list[str]:

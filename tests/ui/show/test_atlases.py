@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from attention.spreadsheet import file_stem
 from inference import EMBEDDED
 from ui.show import atlases
 from ui.state.view_state import DEFAULT_MODEL, ViewState
+from viz.paper.notebook import figure_methods
 
 
 @pytest.mark.parametrize("model", [EMBEDDED, DEFAULT_MODEL])
@@ -33,3 +35,14 @@ def test_without_atlases_there_is_no_name(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(atlases, "get_view_state", lambda: ViewState(model=DEFAULT_MODEL))
     monkeypatch.setattr(atlases, "atlas_titles", lambda *_picked: {})
     assert atlases.atlas_name("") is None
+
+
+def test_files_of_an_atlas_name_its_texts_and_no_text_of_the_page() -> None:
+    atlas = atlases.open_atlas(EMBEDDED)
+    about = atlases.atlas_provenance(atlas, "16 windows")
+    assert "text" not in about
+    said = figure_methods("All heads", about, "")
+    found = atlas.manifest
+    for part in (f"{found['tokens']:,}", f"{found['texts']:,}", found["sources"][0]["name"], EMBEDDED, "16 windows"):
+        assert part in said, part
+    assert file_stem("finder", atlases.atlas_provenance(atlas)).startswith(f"finder_{EMBEDDED}_head-atlas")

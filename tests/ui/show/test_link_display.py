@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from attention.annotations import AnnotatedText, Link
+from probing.corpus import AnnotatedCorpus
 from probing.results import ListedLink
-from ui.show.scored_links import chips_of, title, weight
+from probing.score import RelationCounts
+from ui.show.scored_links import COLUMNS, LinkScore, chips_of, links_table, title, weight
+from ui.state.view_state import ViewState
 
 TEXT = "So <b>Ann</b> saw Bo, as she left."
 ANN, BO, SHE = (6, 9), (18, 20), (25, 28)
@@ -33,3 +38,13 @@ def test_a_miss_names_what_gets_more() -> None:
 def test_small_weights_keep_the_digits_that_tell_them_apart() -> None:
     small = np.array([0.0312, 0.0309, np.nan])
     assert [weight(small, unit) for unit in (0, 1)] == ["0.0312", "0.0309"]
+
+
+def test_the_file_states_which_links_had_no_part_in_the_choice() -> None:
+    counts = RelationCounts.from_hits([(0, 0), (1, 0)], [0, 0], np.ones((2, 2, 1, 1), bool))
+    corpus = AnnotatedCorpus("csv", (ONE.item,) * 2, ("source to target", "target to source"), "0" * 64)
+    column = COLUMNS.index("half")
+    for is_apart, halves in ((False, ["held out", "selection"]), (True, ["held out", "held out"])):
+        score = LinkScore(corpus, counts, "coref", (0, 0, 0), 0, is_apart)
+        rows = links_table(score, [ONE, replace(ONE, half=0)], ViewState())
+        assert [row[column] for row in rows] == halves

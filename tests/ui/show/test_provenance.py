@@ -38,3 +38,9 @@ def test_another_model_that_answers_here_is_the_one_named(page: dict[str, object
     assert (about["model"], about["revision"]) == ("other", "main")
     page["view"] = "masked_words"
     assert tables.page_provenance()["model"] == "tiny", "on another page the chosen one answers"
+
+
+def test_texts_of_an_example_replace_those_of_the_page() -> None:
+    model = {"model": "tiny", "weights_sha256": "ab" * 32}
+    assert tables.texts_provenance("Who?", None) == {**model, "text": "Who?"}
+    assert tables.data_provenance("40 texts") == {**model, "data": "40 texts"}

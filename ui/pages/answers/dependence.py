@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -28,7 +29,7 @@ from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
-from ui.show.tables import download_button, download_table, model_provenance
+from ui.show.tables import download_button, download_table, texts_provenance
 from ui.show.text import percent
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -135,7 +136,8 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     title = _("From {looks} to {at}", looks=values["looks"], at=values["at"])
     figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
     computation = flow_computation(asked.request, asked.tokens(looks), asked.tokens(at))
-    draw_chart(figure, "answers_attention_map", on_click=keep_head, computation=computation)
+    about = partial(texts_provenance, asked.request.text, asked.request.pair)
+    draw_chart(figure, "answers_attention_map", on_click=keep_head, about=about, computation=computation)
     st.caption(_("Cells: heads. Click one to see its attention."))
     focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
     draw_microscope(
@@ -155,7 +157,7 @@ def draw_dependence(choice: ViewState, asked: ExplainedAnswer) -> None:
         return
     st.subheader(_("The answer depends on"))
     ends = get_params(AnswersOptions).ends
-    origin = {**model_provenance(), "question": asked.request.text, "passage": asked.request.pair or ""}
+    origin = texts_provenance(asked.request.text, asked.request.pair)
     _draw_words(asked, ends, origin)
     _draw_heads(choice, asked, ends, origin)
 
@@ -209,7 +211,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         f"logits = {ends_read}\nnumbers = as_head_map(heads, logits[1:] - logits[0])",
         reading=request, request=effects, places_of=places_of, Ablate=Ablate, answers_under=answers_under,
         as_head_map=as_head_map)  # fmt: skip
-    draw_chart(figure, "answers_heads_map", on_click=keep_head, computation=computation)
+    draw_chart(figure, "answers_heads_map", on_click=keep_head, about=lambda: origin, computation=computation)
     st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
     download_button(
         _("Save as CSV"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",

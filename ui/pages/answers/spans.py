@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attention.answer_windows import Letters
@@ -12,7 +14,7 @@ from probing.labelled.answer_scores import TOKEN, nearest_sentence
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.tables import csv_table, download_button, texts_provenance
 from ui.show.text import percent
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
@@ -56,7 +58,7 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
     names, shares = zip(*named, strict=True)
     figure = bars(names, shares, theme(), _("Likeliest answers"), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
-    draw_chart(figure, "answers_bars")
+    draw_chart(figure, "answers_bars", about=partial(texts_provenance, question, passage))
     st.caption(
         _(
             "Bars: spans of the passage; softmax of start and end logits over spans of up to 30 "
@@ -73,7 +75,7 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
         csv_table(columns, rows),
         "headlight-answers.csv",
         _("All digits; empty: no answer"),
-        provenance={**model_provenance(), "question": question, "passage": passage},
+        provenance=texts_provenance(question, passage),
     )
 
 

@@ -12,8 +12,16 @@ from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases,
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.atlas_compare.options import PROFILE, SHARED, SHOWN, AtlasCompareOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.atlases import MEASURE_TITLES, atlas_name, atlas_titles, describe_atlas, open_atlas, pick_atlas
-from ui.show.chart import draw_chart, theme
+from ui.show.atlases import (
+    MEASURE_TITLES,
+    atlas_name,
+    atlas_provenance,
+    atlas_titles,
+    describe_atlas,
+    open_atlas,
+    pick_atlas,
+)
+from ui.show.chart import About, draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
 from ui.show.views import link_to_view
@@ -42,7 +50,7 @@ def draw_view() -> None:
     except UserError as refusal:
         show_error(refusal)
         return
-    _draw_map(found, options.show)
+    _draw_map(found, options.show, lambda: {"first": atlas_provenance(first), "second": atlas_provenance(second)})
     _draw_head(found, name, shown)
     _draw_heads(found)
     with reading_help():
@@ -56,8 +64,11 @@ def draw_view() -> None:
         )
 
 
-def _draw_map(found: AtlasComparison, show: str) -> None:
-    """Draw the change of every head of the first stack, and a sentence on the number of clear changes."""
+def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
+    """Draw the change of every head of each stack, and a sentence on the number of clear changes.
+
+    ``about`` returns the provenance of both atlases.
+    """
     columns = slice(None) if show in (PROFILE, SHARED) else slice(place := MEASURES.index(show), place + 1)
     clear: Integers = np.any(found.clear[:, columns], axis=1)
     largest = int(np.argmax(found.distances))
@@ -94,7 +105,7 @@ def _draw_map(found: AtlasComparison, show: str) -> None:
         )
         marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
         mark_heads(figure, marked, "circle-open", theme())
-        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head)
+        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about)
     st.caption(_("Ring: a clear change. Click a head for its measures."))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import streamlit as st
 
+from attention.head_names import head_label
 from i18n import _, translate
 from inference.errors import UserError
 from probing.atlas.search import FoundLinks, LinkQuery, find_links, hits
@@ -13,7 +15,7 @@ from probing.atlas.store import Atlas
 from ui.input.controls import bound_widget
 from ui.pages.atlas_search.options import AtlasSearchOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.atlases import describe_atlas, draw_links, pick_atlas, read_windows
+from ui.show.atlases import atlas_provenance, describe_atlas, draw_links, pick_atlas, read_windows
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
@@ -76,6 +78,19 @@ def _query() -> LinkQuery:
     )
 
 
+def _describe_query() -> str:
+    """Return the searched links in words, for a file's provenance."""
+    asked = _query()
+    ends = [
+        f"“{word or '*'}”" + (f" ({tag})" if tag else "")
+        for word, tag in ((asked.query, asked.query_tag), (asked.key, asked.key_tag))
+    ]
+    head = "" if asked.head is None else f" by head {head_label(*asked.head)}"
+    limits = f", at least {asked.nearest} tokens apart" if asked.nearest else ""
+    limits += f", excess at least {asked.least:g}" if asked.least else ""
+    return f"stored links from {ends[0]} to {ends[1]}{head}{limits}"
+
+
 def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
     """Draw the number of links by head, the strongest windows, and a table."""
     missing = "" if found.complete else " " + _("Weaker links are not stored.")
@@ -93,7 +108,7 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
         _("Links by head"),
         _("Links"),
     )
-    draw_chart(figure, "atlas_hits")
+    draw_chart(figure, "atlas_hits", about=partial(atlas_provenance, atlas, _describe_query()))
     traces = read_windows(atlas, columns["window"][:SHOWN_WINDOWS].tolist())
     for at, trace in enumerate(traces or ()):
         head = found.heads[columns["head"][at]]

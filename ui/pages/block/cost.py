@@ -91,7 +91,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
-    draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares")
+    draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares", about=model_provenance)
     st.caption(
         _(
             "Dotted: this text. Dashed: pairs equal the rest. Per layer: 4 · n² · h · d_k for pairs, "
@@ -174,10 +174,10 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     )
     show_notice(join_sentences(*text), "status")
     left, right = st.columns(2)
-    draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left)
+    draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left, about=model_provenance)
     peak = np.array([float(one.peak_bytes) for one in done])
     kept = np.array([map_bytes(build, one.tokens) for one in done])
-    draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right)
+    draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right, about=model_provenance)
     st.caption(
         _(
             "Dots: processor time here, mean of several passes over random tokens (one if slow). "

@@ -162,7 +162,7 @@ def parameters(build: Build) -> None:
     labels = [_label(part) for part in build.parts]
     millions = [part.count / 1e6 for part in build.parts]
     figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
-    draw_chart(figure, "parameters")
+    draw_chart(figure, "parameters", about=model_provenance)
     st.caption(_("All layers, with biases; ×: cross-attention; tied tensors count once."))
     table = _table(build.parts)
     draw_table(table, key="parameters_table")
@@ -218,7 +218,7 @@ def activations(build: Build) -> None:
         "status",
     )
     figure = activation_figure(found.inputs, found.outputs, found.name, theme())
-    draw_chart(figure, "activation")
+    draw_chart(figure, "activation", about=model_provenance)
     if found.name != "ReLU":
         st.caption(_("Line: the model's own module. Dots: ReLU."))
 

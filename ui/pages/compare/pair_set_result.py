@@ -348,6 +348,7 @@ def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
     """Return the model, the view options and the set of pairs from which a table was computed."""
     return {
         **model_fields(get_backend().identity(choice.model, choice.revision or None)),
+        "data": f"{len(found.pairs)} pairs of texts (SHA-256 {found.digest})",
         "part": choice.part,
         "words_merged": choice.words,
         "special_tokens_shown": choice.special,

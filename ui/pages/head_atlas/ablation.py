@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -15,6 +17,7 @@ from probing.atlas.store import Atlas, mean_interval
 from ui.run.notices import show_error, show_notice
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
+from ui.show.atlases import atlas_provenance
 from ui.show.chart import draw_chart, theme
 from viz.figures.token_bars import bars
 
@@ -64,7 +67,8 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             marked=[name.head],
             intervals=intervals,
         )
-        draw_chart(figure, "atlas_ablation_bars")
+        about = partial(atlas_provenance, atlas, f"{len(changes)} random windows")
+        draw_chart(figure, "atlas_ablation_bars", about=about)
         st.caption(_("Output zeroed. Change: 1 − cosine of the text vector, with 95 % interval."))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -25,7 +27,15 @@ from ui.pages.head_atlas.ablation import draw_ablation
 from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.atlases import atlas_titles, describe_atlas, draw_links, open_atlas, pick_atlas, read_windows
+from ui.show.atlases import (
+    atlas_provenance,
+    atlas_titles,
+    describe_atlas,
+    draw_links,
+    open_atlas,
+    pick_atlas,
+    read_windows,
+)
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
@@ -84,7 +94,7 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
         _("All heads"),
         selected=(atlas.heads[chosen].layer, atlas.heads[chosen].head),
     )
-    draw_chart(figure, "atlas_finder", on_click=keep_head)
+    draw_chart(figure, "atlas_finder", on_click=keep_head, about=partial(atlas_provenance, atlas))
     st.caption(_("Click a head to see its windows. Labelled heads have names."))
 
 
@@ -127,7 +137,9 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     ticks = [str(step) for step in offsets()]
     ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
     with st.expander(_("Distances")):
-        draw_chart(bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share")), "atlas_distances")
+        figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
+        about = partial(atlas_provenance, atlas, f"head {name.label}")
+        draw_chart(figure, "atlas_distances", about=about)
     _draw_relations(atlas, head)
     draw_ablation(atlas, head)
     _draw_similar(atlas, head)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp, log
 
 import streamlit as st
@@ -18,7 +19,7 @@ from ui.pages.masked_words.options import MOST_TOP, MaskedWordsOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, download_table, draw_table, model_provenance, page_provenance
+from ui.show.tables import csv_table, download_button, download_table, draw_table, page_provenance, texts_provenance
 from ui.show.text import join_sentences, likelihood, percent
 from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
@@ -210,7 +211,7 @@ def two_sentences(who: PageModel) -> None:
     show_notice(describe_preference(pairs, words), role="status")
     chances = [[_probability(found) for found in pair] for pair in pairs]
     figure = two_words(sentences, words, chances, theme())
-    draw_chart(figure, "two_words")
+    draw_chart(figure, "two_words", about=partial(texts_provenance, *sentences))
     unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
     st.caption(
         join_sentences(
@@ -227,7 +228,7 @@ def two_sentences(who: PageModel) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    made_by = {**model_provenance(), "text": sentences[0], "second_text": sentences[1]}
+    made_by = texts_provenance(*sentences)
     download_table(csv_table(columns, rows), "headlight-two.csv", provenance=made_by)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.scored_links import TITLE, LinkScore, describe_relation, scored_links
-from ui.show.tables import download_button, draw_table, model_provenance
+from ui.show.scored_links import TITLE, LinkScore, corpus_provenance, describe_relation, scored_links
+from ui.show.tables import download_button, draw_table
 from ui.show.text import join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
@@ -81,7 +82,9 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if candidates(found.corpus):
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
-    draw_chart(figure, "measure_scores", about=model_provenance, test=join_sentences(result, note))
+    draw_chart(
+        figure, "measure_scores", about=partial(corpus_provenance, found.corpus), test=join_sentences(result, note)
+    )
     st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
@@ -212,18 +215,19 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     result = describe_counts(mine, untrained)
     show_notice(result, role="status")
     left, right = st.columns(2)
+    about = partial(corpus_provenance, found.corpus)
     note = _(
         "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
         "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %). Click a "
         "head for its sentences."
     )
-    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance,
+    draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
                computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
-        draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
+        draw_chart(figure, RANDOM_MAP, place=right, about=about)
     st.caption(note)
 
 
@@ -303,10 +307,10 @@ def files(found: CorpusScores, relation: str) -> None:
             "headlight-scores.csv",
             about,
             place=left,
-            provenance=model_provenance(),
+            provenance=corpus_provenance(found.corpus),
         )
         kind = "application/json"
-        scores = {**model_provenance(), "scores": json.loads(to_json(everything))}
+        scores = {**corpus_provenance(found.corpus), "scores": json.loads(to_json(everything))}
         download_button(
             _("Save as JSON"),
             json.dumps(scores, indent=1),
@@ -368,4 +372,5 @@ def draw_examples(
     st.subheader(translate(TITLE))
     place = (direction_of(found, options, relation, head), *head)
     bar = rule(_basis(found, relation), found.corpus, counts)
-    scored_links(LinkScore(found.corpus, counts, relation, place, bar), MeasureOptions, options, choice)
+    is_apart = found.chooser is not None
+    scored_links(LinkScore(found.corpus, counts, relation, place, bar, is_apart), MeasureOptions, options, choice)

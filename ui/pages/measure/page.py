@@ -17,7 +17,8 @@ from ui.run.progress import map_questions
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_table, draw_table, model_provenance
+from ui.show.scored_links import corpus_provenance
+from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -65,6 +66,7 @@ def _load_report(run: SourceRun) -> SourceReport | None:
 
 def _draw(run: SourceRun, found: SourceReport) -> None:
     show_notice(join_sentences(*summary(run, found)), role="status")
+    about = {**corpus_provenance(run.corpus), "layer": run.layer, "head": run.head, "relation": run.relation}
     sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
     for place, terms, side in sides:
         shown = terms[:SHOWN]
@@ -76,7 +78,7 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
             title,
             intervals=[(term.low, term.high) for term in shown],
         )
-        draw_chart(figure, f"measure_sources_{side}", place=place, about=model_provenance)
+        draw_chart(figure, f"measure_sources_{side}", place=place, about=lambda: about)
     if found.directions is not None:
         _direction_table(found.directions)
     st.caption(
@@ -86,7 +88,6 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
         )
     )
     rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
-    about = {**model_provenance(), "layer": run.layer, "head": run.head, "relation": run.relation}
     download_table(
         csv_table(["side", "source", "mean", "low", "high"], rows), "headlight-sources.csv", provenance=about
     )

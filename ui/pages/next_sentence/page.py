@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -24,7 +25,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_table, model_provenance
+from ui.show.tables import csv_table, download_table, texts_provenance
 from ui.show.text import join_sentences
 from ui.state.examples import EXAMPLES
 from ui.state.params import AnsweringOptions, get_params, set_params
@@ -79,11 +80,11 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
         "numbers = [backend.predict(request).probability for request in requests]",
         requests=(asked, replace(asked, text=second, pair=first)),
     )
-    draw_chart(figure, "judged_bars", computation=computation)
+    draw_chart(figure, "judged_bars", about=partial(texts_provenance, first, second), computation=computation)
     st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    about = {**model_provenance(), "text": first, "pair": second}
+    about = texts_provenance(first, second)
     download_table(csv_table(columns, rows), "headlight-next-sentence.csv", key="next_save", provenance=about)
 
 
@@ -168,9 +169,8 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         _("share of attention"),
         selected=(layer, head),
     )
-    draw_chart(
-        figure, MAP, on_click=keep_head, computation=flow_computation(request, group(row, looks), group(row, at))
-    )
+    computation = flow_computation(request, group(row, looks), group(row, at))
+    draw_chart(figure, MAP, on_click=keep_head, about=partial(texts_provenance, *texts), computation=computation)
     st.caption(_("Cells: heads. Click one to see its attention."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 

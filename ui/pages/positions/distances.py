@@ -28,6 +28,7 @@ from ui.input.controls import bound_widget
 from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_length_limit, length_of
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.tables import model_provenance
 from ui.show.text import format_small
 from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, rotary
@@ -96,7 +97,7 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
     code = f"distances = np.arange({reach + 1})\n{ROTARY}"
     computation = computation.then(code, rotary_score=rotary_score, rotary_bound=rotary_bound)
     figure = rotary(turnings, theme(), _("Rotary: score by distance"))
-    draw_chart(figure, "rotary_scores", computation=computation)
+    draw_chart(figure, "rotary_scores", about=model_provenance, computation=computation)
     st.caption(
         _(
             "Solid: score of a key equal to its query, with equal rotated channels. Dotted: the "
@@ -158,7 +159,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
         show_notice(_(FROM_PAPER, model=held.model, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
-        draw_chart(figure, "t5_buckets", computation=computation)
+        draw_chart(figure, "t5_buckets", about=model_provenance, computation=computation)
         st.caption(_("Near distances have own buckets, far ones share; earlier keys use the lower half."))
         return
     at = _bias_index(held, choice)
@@ -223,4 +224,4 @@ def _heads(  # noqa: PLR0913  (a figure and its computation)
     head = _head(choice, len(values))
     figure = by_head(offsets, values, head, theme(), title)
     numbers = f"numbers = [*np.delete(values, {head}, axis=0), values[{head}]]"
-    draw_chart(figure, key, computation=computation.then(numbers))
+    draw_chart(figure, key, about=model_provenance, computation=computation.then(numbers))

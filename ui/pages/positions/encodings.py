@@ -25,6 +25,7 @@ from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_l
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
+from ui.show.tables import model_provenance
 from ui.show.text import format_small
 from ui.state.params import set_params
 from viz.components.matrices.matrices import MatrixSpec
@@ -160,12 +161,24 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
             titles = (_("Dimensions plotted"), _("Dot product"), _("Cosine similarity with the next position"))
             curve, product, neighbour = (_("{name}: {text}", name=name, text=text) for text in titles)
             numbers = computation.then(f"numbers = vectors[:, {chosen}].T")
-            draw_chart(curves(values, chosen, theme(), curve), f"curves_{key}", computation=numbers)
+            draw_chart(
+                curves(values, chosen, theme(), curve), f"curves_{key}", about=model_provenance, computation=numbers
+            )
             numbers = computation.then(PRODUCTS, by_distance=by_distance)
-            draw_chart(products(by_distance(values), theme(), product), f"products_{key}", computation=numbers)
+            draw_chart(
+                products(by_distance(values), theme(), product),
+                f"products_{key}",
+                about=model_provenance,
+                computation=numbers,
+            )
             st.caption(_("Band: the product also depends on the positions, and at distance 0 may leave the plot."))
             numbers = computation.then("numbers = neighbours(vectors)", neighbours=neighbours)
-            draw_chart(similarity(neighbours(values), theme(), neighbour), f"neighbours_{key}", computation=numbers)
+            draw_chart(
+                similarity(neighbours(values), theme(), neighbour),
+                f"neighbours_{key}",
+                about=model_provenance,
+                computation=numbers,
+            )
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:

@@ -13,12 +13,13 @@ from attention.mask import BoolArray
 from attention.roles import EVEN, FEWEST, ROLES, SINKS, names, observe
 from attention.vectors import compare, flat, groups
 from i18n import _, translate
+from probing.formats import READY
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import ROLE_NAMES, HeadEvidence, Relations, RolesOptions
 from ui.pages.roles.evidence import describe_relations as of_relations
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_table, draw_table, model_provenance, page_provenance
+from ui.show.tables import csv_table, data_provenance, download_table, draw_table, page_provenance
 from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
@@ -74,8 +75,10 @@ def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
-    """Return the provenance of roles: the model, and the text if the evidence is of a single text."""
-    return model_provenance() if known.trace is None else page_provenance()
+    """Return the provenance of roles: the model, and its text or the number of annotated sentences."""
+    if known.trace is not None:
+        return page_provenance()
+    return data_provenance(f"{len(known.each)} annotated sentences ({', '.join(READY)})")
 
 
 def describe_signs(share: int, *, relations: bool) -> list[str]:

@@ -30,7 +30,7 @@ from ui.pages.roles.evidence import (
     part_of,
     traces,
 )
-from ui.pages.roles.heads import draw_map, draw_similarity, head_roles, table
+from ui.pages.roles.heads import draw_map, draw_similarity, evidence_provenance, head_roles, table
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import ViewOptions
@@ -38,7 +38,7 @@ from ui.run.traces import read_trace
 from ui.show.microscope import explore_link
 from ui.show.reading_help import reading_help
 from ui.show.scored_links import TITLE, LinkScore, describe_relation, paginate, scored_links
-from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.tables import csv_table, download_button
 from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.session import FRESH, get_view_state
@@ -63,7 +63,7 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
     least = EVEN if role == "broad" else options.share / 100
     every = text_shares(known, role, head, least)
     show_notice(describe_texts(known, every, role, head, least), role="status")
-    kept, shown = paginate(every, RolesOptions, options)
+    shown = paginate(every, RolesOptions, options)
     try:
         looks = [known.trace] if known.trace is not None else traces([one.text for one in shown], choice)
     except UserError as refusal:
@@ -80,9 +80,9 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
             measured=_describe_measure(role),
         )
     )
-    table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
+    table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in every]
     download_button(_("Save as CSV"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv",
-         _("All digits"), provenance=model_provenance())  # fmt: skip
+         _("All digits"), provenance=evidence_provenance(known))  # fmt: skip
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:

@@ -18,7 +18,7 @@ from probing.statistics import wilson
 from probing.text_pairs import Mean
 from ui.pages.teach.changes_results import interval
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.results_data import describe_evaluation, quote_label
+from ui.pages.teach.results_data import describe_evaluation, quote_label, test_provenance
 from ui.pages.teach.results_rows import HITS, MARKS
 from ui.pages.teach.saved_model import answering_link
 from ui.run.notices import show_error, show_notice
@@ -44,14 +44,14 @@ def draw_answers(folder: Path, model: str) -> None:
         show_notice(line, role="status")
     st.caption(_("Intervals: bootstrap over questions, and Wilson's; questions about one passage are dependent."))
     st.subheader(_("Test rows"))
-    kept, shown = paginate(found.rows, TeachOptions, get_params(TeachOptions), translate(HITS))
+    shown = paginate(found.rows, TeachOptions, get_params(TeachOptions), translate(HITS))
     for number, row in enumerate(shown):
         mount(list(mark_answers(row)), f"teach_row_{number}", title=title(row))
         there = ViewState(model=model, text=row.asked.question, pair=row.asked.passage)
         if fits(there):
             answering_link(there)
     st.caption(translate(MARKS))
-    _save(kept, found, model)
+    _save(found, model)
 
 
 def headline(found: AnswerResults) -> list[str]:
@@ -136,13 +136,12 @@ def _mark(word: Letters, said: Letters | None, golds: list[Letters]) -> Mark:
     return "missed" if right else ""
 
 
-def _save(rows: list[AnswerPrediction], found: AnswerResults, model: str) -> None:
-    """Draw the button that saves the answers as CSV."""
+def _save(found: AnswerResults, model: str) -> None:
+    """Draw the button that saves all answers as CSV."""
     lines = [
         [row.asked.id, row.asked.question, " · ".join(row.golds), row.said, row.probability, row.exact_match, row.f1,
          row.baseline]
-        for row in rows
+        for row in found.rows
     ]  # fmt: skip
-    told = {"model": model, **{name: str(found.scores.get(name, "")) for name in ("task", "seed", "steps", "model")}}
     download_button(_("Save as CSV"), csv_table(COLUMNS, lines), "headlight-results-answers.csv", _("All digits"),
-         key="teach_save_answers", provenance={**told, "model": model, "started from": told["model"]})  # fmt: skip
+         key="teach_save_answers", provenance=test_provenance(found.scores, model))  # fmt: skip

@@ -77,10 +77,15 @@ def save_table(
     names: Sequence[str], rows: Iterable[Sequence[object]], file: str, found: TestPredictions, model: str
 ) -> None:
     """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
-    told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
-    told["started from"] = str(found.scores["model"])
     download_button(_("Save as CSV"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
-         key=f"teach_save_{file}", provenance=told)  # fmt: skip
+         key=f"teach_save_{file}", provenance=test_provenance(found.scores, model))  # fmt: skip
+
+
+def test_provenance(scores: Mapping[str, Any], model: str) -> dict[str, str]:
+    """Return the provenance of scores on test rows: the model, the number of rows, and the training."""
+    about = {name: str(scores.get(name, "")) for name in ("task", "seed", "steps")}
+    rows = scores.get("rows", {}).get("test", "all")
+    return {"model": model, "data": f"{rows} test rows", **about, "started from": str(scores.get("model", ""))}
 
 
 def describe_evaluation(scores: Mapping[str, Any]) -> str:

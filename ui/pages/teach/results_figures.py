@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -13,7 +14,7 @@ from probing.labelled.labeled_texts import OUTSIDE
 from probing.statistics import wilson
 from ui.input.controls import bound_widget
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table
+from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table, test_provenance
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import draw_table
@@ -100,8 +101,8 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
         return
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
-    bins = bins_of(told)
-    draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=lambda: {"model": model})
+    bins, about_test = bins_of(told), partial(test_provenance, found.scores, model)
+    draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=about_test)
     about = _(
         "Bars: accuracy of {what}, by confidence (mark); pale: fewer than {few}. Error: mean "
         "distance of mark and bar ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its "
@@ -176,7 +177,8 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         summed_up(counts, kept), names, theme(), _("Confusion matrix"), unit, rest=bool(others),
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
-    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), about=lambda: {"model": model})
+    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept),
+               about=partial(test_provenance, found.scores, model))  # fmt: skip
     about = _(
         "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",
         unit=unit,

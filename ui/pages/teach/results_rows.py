@@ -38,7 +38,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
     show_notice(select_rows(every), role="status")
-    kept, shown = paginate(every, TeachOptions, options, translate(HITS))
+    shown = paginate(every, TeachOptions, options, translate(HITS))
     for number, row in enumerate(shown):
         chips = (
             _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
@@ -47,7 +47,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         explore_link(ViewState(model=model, text=row.text))
     marks = [translate(MARKS), _("Shaded: words of the cell.")] if found.kind == "tag" else []
     st.caption(join_sentences(translate(ORDER), *marks))
-    names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
+    names, lines = (_by_word if found.kind == "tag" else _by_text)(results.rows, found.labels)
     save_table(names, lines, "rows", found, model)
 
 

@@ -100,6 +100,8 @@ def test_titles_name_no_answer_and_both_answers(folder: Path) -> None:
 def test_the_page_lists_every_row_and_filters_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     links: list[ViewState] = []
     monkeypatch.setattr(results_answers, "answering_link", links.append)
+    saved: list[list[object]] = []
+    monkeypatch.setattr(results_answers, "csv_table", lambda _names, rows: saved.append(list(rows)) or "")
     page = AppTest.from_function(script, kwargs={"folder": str(folder)}, default_timeout=60)
     page.session_state["view"] = "teach"
     page.query_params["outcome"] = "misses"
@@ -107,6 +109,7 @@ def test_the_page_lists_every_row_and_filters_it(folder: Path, monkeypatch: pyte
     assert not page.exception
     strips = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_strip"]
     assert len(strips) == 3
+    assert [len(rows) for rows in saved] == [len(load_answers(folder).rows)], "the file has all rows"
     assert {link.pair for link in links} == {PASSAGE}
     assert {link.model for link in links} == {"taught/tiny"}
 
