@@ -11,10 +11,10 @@ import numpy as np
 
 from attention.mask import BoolArray, FloatArray
 from bench.report import ReportRow, upper_limit_row
-from probing.corpus import AnnotatedCorpus
+from probing.corpus import HALVES, AnnotatedCorpus
 from probing.fine_tuning_changes import lead_threshold, mean_lead
 from probing.results import held_out_best, name_heads, of_relation, rule
-from probing.score import HALVES, HitCounts, RelationCounts
+from probing.score import HitCounts, RelationCounts
 from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, count_by_chance, row_thresholds
 
 TIMES = 1000  # number of simulated sets

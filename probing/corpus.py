@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from attention.annotations import AnnotatedText, Link, Span
 from i18n import gettext_lazy
@@ -13,6 +14,7 @@ from probing.delimited import rows
 
 ALL = gettext_lazy("all")  # name of the union of all relations except UNCOUNTED
 UNCOUNTED = frozenset({"punct", "root"})
+HALVES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +32,59 @@ class AnnotatedCorpus:
     together: bool = False  # True if the relations are also pooled as ALL
     guessed: str = ""  # the guessed encoding, or ""
 
+    @cached_property
+    def halves(self) -> tuple[int, ...]:
+        """Return the half of each text, see ``split_in_halves``."""
+        return split_in_halves(self.items)
+
     @property
     def links(self) -> int:
         """Return the number of links in all texts."""
         return sum(len(item.links) for item in self.items)
+
+
+def split_in_halves(items: Sequence[AnnotatedText]) -> tuple[int, ...]:
+    """Return the half of each text: heads are chosen on half 0 and evaluated on half 1.
+
+    Equal texts, and texts with the same candidates, are in the same half, because their scores are not independent.
+    Each group of such texts goes to the half with fewer different texts, the first to half 0. Without such groups, the
+    halves alternate.
+    """
+    found: dict[int, int] = {}
+    texts: tuple[set[str], ...] = tuple(set() for _ in range(HALVES))
+    groups = _groups(items)
+    for group, item in zip(groups, items, strict=True):
+        if group not in found:
+            found[group] = min(range(HALVES), key=lambda half: len(texts[half]))
+        texts[found[group]].add(item.text)
+    return tuple(found[group] for group in groups)
+
+
+def _groups(items: Sequence[AnnotatedText]) -> list[int]:
+    """Return for each text the index of the first text of its group, which shares a text or the candidates.
+
+    The candidates are the words of which one is the answer; without given candidates, they are the whole text.
+    """
+    first: dict[object, int] = {}
+    parents = list(range(len(items)))
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            number = parents[number]
+        return number
+
+    for number, item in enumerate(items):
+        for key in _keys(item):
+            one, other = sorted((root(first.setdefault(key, number)), root(number)))
+            parents[other] = one
+    return [root(number) for number in range(len(items))]
+
+
+def _keys(item: AnnotatedText) -> list[object]:
+    """Return the text, and the candidates of each link that names them."""
+    words = [item.text[start:stop].lower() for start, stop in item.units]
+    given = (frozenset(words[unit] for unit in (link.target, *link.others)) for link in item.links if link.others)
+    return [item.text, *given]
 
 
 @dataclass(frozen=True)

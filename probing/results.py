@@ -16,7 +16,7 @@ from attention.mask import BoolArray
 from attention.spreadsheet import safe_cell
 from probing import statistics
 from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
-from probing.score import HALVES, HitCounts, RelationCounts, ScoringState
+from probing.score import HitCounts, RelationCounts, ScoringState
 from probing.statistics import LEVEL, Numbers, by_sentence, holm, sign_flip_test, verdict, wilson
 
 Place = tuple[int, int, int]  # (direction, layer, head)
@@ -132,7 +132,7 @@ def row(  # noqa: PLR0913  (the parts of a row)
 def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
     """Return the baseline rule with which heads are compared on the links ``reported``.
 
-    It is the rule that finds most links of ``basis``.
+    It is the rule that finds most links of ``basis``; if the corpus has candidates, of ``basis`` and ``reported``.
     """
     return statistics.best(basis.cues, reported.cues, candidates(corpus))
 
@@ -193,7 +193,7 @@ class ListedLink:
 
     item: AnnotatedText
     link: Link
-    half: int  # half of the file: the best head is chosen on half 0 and evaluated on half 1
+    half: int  # as in AnnotatedCorpus.halves: the best head is chosen on half 0 and evaluated on half 1
     hit: bool
     by_rule: bool
 
@@ -203,7 +203,7 @@ def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, ru
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
-        ListedLink(corpus.items[item], corpus.items[item].links[at], item % HALVES, hit, right)
+        ListedLink(corpus.items[item], corpus.items[item].links[at], corpus.halves[item], hit, right)
         for (item, at), hit, right in found
     ]
 
@@ -254,7 +254,7 @@ def _heads_above_rule(
 
 def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | None, random: HitCounts | None) -> str:
     """Return the printed summary: the held-out best head of each relation, and counts of skipped texts."""
-    where = "the split file" if chooser else "every other text"
+    where = "the split file" if chooser else "half of the texts"
     there = "the file" if chooser else "the rest"
     lines = [
         f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",

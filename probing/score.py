@@ -20,16 +20,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from attention.annotations import AnnotatedText
 from attention.mask import BoolArray
 from i18n import gettext_lazy
 from inference.request import EMBEDDED
 from inference.tasks.heads import LinksAnswer, LinksQuestion, RandomLinksQuestion
 from inference.tasks.model_request import InspectRequest
-from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
+from probing.corpus import ALL, HALVES, UNCOUNTED, AnnotatedCorpus
 from probing.statistics import RULES, cue
 
-HALVES = 2
 Integers = npt.NDArray[np.int64]
 
 
@@ -97,28 +95,27 @@ def join_counts(*parts: RelationCounts) -> RelationCounts:
 class HitCounts:
     """The links that each head finds, counted for each relation and for both halves of the corpus.
 
-    Texts with even indices belong to half 0, the others to half 1.
+    ``AnnotatedCorpus.halves`` states the half of each text.
     """
 
     counts: dict[tuple[int, str], RelationCounts] = field(default_factory=dict)
     unread: int = 0  # links with words that the model could not read, which are not in ``counts``
 
-    def add(
-        self, items: Sequence[tuple[int, AnnotatedText]], found: BoolArray, read: BoolArray, together: bool
-    ) -> None:
-        """Add the hits on the links of some texts, each given with its index in the corpus.
+    def add(self, corpus: AnnotatedCorpus, numbers: Sequence[int], found: BoolArray, read: BoolArray) -> None:
+        """Add the hits on the links of some texts of a corpus, given by their indices.
 
         ``found`` (link, direction, layer, head) is True if a head finds a link, and ``read`` (link,) if the model could
-        read it. With ``together``, the links of all relations are also counted under the name ALL.
+        read it. If the corpus pools its relations, all links are also counted under the name ALL.
         """
+        items = [(number, corpus.items[number]) for number in numbers]
         links = [(number, place, item) for number, item in items for place in range(len(item.links))]
         groups: dict[tuple[int, str], list[int]] = {}
         for at, (number, place, item) in enumerate(links):
             relation = item.links[place].relation
             if read[at]:
-                groups.setdefault((number % HALVES, relation), []).append(at)
-                if together and relation not in UNCOUNTED:
-                    groups.setdefault((number % HALVES, ALL), []).append(at)
+                groups.setdefault((corpus.halves[number], relation), []).append(at)
+                if corpus.together and relation not in UNCOUNTED:
+                    groups.setdefault((corpus.halves[number], ALL), []).append(at)
         self.unread += int((~read).sum())
         needed = [cue(item, item.links[place]) for _, place, item in links]
         for key, members in groups.items():
@@ -194,7 +191,15 @@ class ScoringRun:
     @property
     def key(self) -> str:
         """Return the SHA-256 of corpus and model; a saved state is found by it."""
-        stated = [self.corpus.digest, self.model, self.revision, self.control, "known texts", BATCH, sorted(RULES)]
+        stated = [
+            self.corpus.digest,
+            self.model,
+            self.revision,
+            self.control,
+            "halves by candidates",
+            BATCH,
+            sorted(RULES),
+        ]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def batches(self) -> list[list[int]]:
@@ -289,10 +294,9 @@ def _add_batch(
 ) -> ScoringState:
     """Add a batch to the state, unless another thread has already added it, and return the state."""
     answer = question.result()
-    numbered = [(at, run.corpus.items[at]) for at in batch]
     with state.lock:
         if state.done == number:
-            state.tally.add(numbered, answer.found, answer.read, run.corpus.together)
+            state.tally.add(run.corpus, batch, answer.found, answer.read)
             state.done += 1
             state.items += len(batch)
             state.skipped += answer.skipped

@@ -2,8 +2,8 @@
 
 A source is a summand of the residual stream, such as the output of an earlier head. A contrastive direction is an axis
 of the query or key space along which labelled and other keys differ (attention.contrastive). Directions are selected on
-every other sentence, in the order of a hash of the texts, and reported on the rest. The results therefore do not depend
-on the order of the file.
+half of the sentences, in the order of a hash of the texts, and reported on the rest. So the results do not depend on
+the order of the file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from inference.errors import UserError
 from inference.tasks.labelled_scores import LabelledScoresAnswer, LabelledScoresRequest, TextScores
 from inference.tasks.model_request import InspectRequest
 from probing import statistics
-from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
+from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus, split_in_halves
 from probing.results import FEWEST, candidates
 from probing.statistics import by_sentence, cue, holm, sign_flip_test, wilson
 
@@ -231,6 +231,7 @@ class _ReadLink:
     """A link in one direction: its centred terms, its query, and its candidate keys, the labelled key first."""
 
     sentence: int  # the number of its text in the order of the hashes; equal texts share a number
+    half: int  # as in probing.corpus.split_in_halves, in the order of the hashes
     direction: int
     cue: int
     score: float
@@ -251,16 +252,18 @@ def _read_links(
         for item, text in zip(question.items, answer.texts, strict=True)
     ]
     texts.sort(key=lambda entry: _place(entry[0]))
+    halves = iter(split_in_halves([item for item, *_rest in texts]))
     for sentence, (_text, group) in enumerate(groupby(texts, key=lambda entry: entry[0].text)):
         for item, answer, text in group:
+            place = sentence, next(halves)
             places = np.argwhere(np.isfinite(text.excess)).tolist() if text is not None else []
             for at, direction in places:
                 if text is not None and direction < len(run.corpus.directions):
-                    yield _read_link(item, at, direction, sentence, answer, text)
+                    yield _read_link(item, at, direction, place, answer, text)
 
 
 def _read_link(  # noqa: PLR0913  # the place of the link, and its numbers
-    item: AnnotatedText, at: int, direction: int, sentence: int, answer: LabelledScoresAnswer, text: TextScores
+    item: AnnotatedText, at: int, direction: int, place: tuple[int, int], answer: LabelledScoresAnswer, text: TextScores
 ) -> _ReadLink:
     link = item.links[at]
     query, key = (link.source, link.target) if direction == 0 else (link.target, link.source)
@@ -269,7 +272,7 @@ def _read_link(  # noqa: PLR0913  # the place of the link, and its numbers
     sides = (answer.query_sources, text.query_terms), (answer.key_sources, text.key_terms)
     named = [dict(zip(names, terms[at, direction].tolist(), strict=True)) for names, terms in sides]
     return _ReadLink(
-        sentence,
+        *place,
         direction,
         cue(item, link),
         float(text.scores[query, key]),
@@ -331,7 +334,7 @@ def _best_direction(run: SourceRun, links: Sequence[_ReadLink]) -> int:
         return 0
     found: Counter[int] = Counter()
     for link in links:
-        if link.sentence % 2 == 0:
+        if link.half == 0:
             found[link.direction] += int(link.scores.argmax() == 0)
     return max(found, key=lambda direction: (found[direction], -direction), default=links[0].direction)
 
@@ -339,7 +342,7 @@ def _best_direction(run: SourceRun, links: Sequence[_ReadLink]) -> int:
 def _directions(run: SourceRun, links: Sequence[_ReadLink]) -> DirectionReport | None:
     """Return the directions of the selection half on the other half, None with too few links."""
     chosen = [link for link in links if len(link.keys) > 1]
-    halves = [[link for link in chosen if link.sentence % 2 == half] for half in (0, 1)]
+    halves = [[link for link in chosen if link.half == half] for half in (0, 1)]
     if min(map(len, halves)) < FEWEST // 2:
         return None
     selected, reported = map(_pairs, halves)

@@ -300,18 +300,20 @@ def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
 def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
     """Return the baseline rule that finds most links; in a tie between distances, the shorter.
 
-    ``cues`` counts the links by their cue, which encodes the rules that find them. If the corpus has candidates, ties
-    are decided on the counts ``reported``, and the rule "guess" is returned if it finds more of those.
+    ``cues`` counts the links by their cue, which encodes the rules that find them. If the corpus has candidates, the
+    links that are reported also count, which favours the rule over heads. Ties are then decided on ``reported``, and
+    the rule "guess" is returned if it finds more of those.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1
-    >>> best({1: 3, 2: 3}, {1: 4, 2: 6}, candidates=True), best({1: 4, 2: 3}, {1: 4, 2: 6}, candidates=True)
+    >>> best({1: 3, 2: 3}, {1: 4, 2: 6}, candidates=True), best({1: 9, 2: 3}, {1: 4, 2: 6}, candidates=True)
     (2, 0)
     """
     if not candidates:
         return max(cues, key=lambda cue: (cues[cue], -abs(cue), cue))
     order = (NEAREST, FIRST, SUBJECT, GUESS)
-    chosen = max(order, key=lambda rule: [count_found(each, rule, candidates) for each in (cues, reported)])
+    found = {rule: [count_found(each, rule, candidates) for each in (cues, reported)] for rule in order}
+    chosen = max(order, key=lambda rule: (sum(found[rule]), found[rule][1]))
     return max((chosen, GUESS), key=lambda rule: count_found(reported, rule, candidates))
 
 

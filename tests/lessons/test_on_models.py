@@ -65,7 +65,7 @@ def test_the_largest_source_and_the_hits_are_those_of_the_commands() -> None:
             sums[source] = sums.get(source, 0.0) + term["centred"]
         largest = max(sums, key=lambda source: sums[source])
         assert found("largest_source", {**given, "side": side}).answer == largest.replace(" ", "_")
-    hits = [[number("pronoun_hits", {"layer": 1, "head": head}) for head in (3, 4)], [18.0, 9.0]]
+    hits = [[number("pronoun_hits", {"layer": 1, "head": head}) for head in (3, 4)], [18.0, 7.0]]
     assert hits[0] == hits[1]
     with pytest.raises(Unanswerable):
         found("pronoun_hits", {"layer": 6, "head": 0})

@@ -52,7 +52,7 @@ def test_rows_are_written_and_the_best_are_told(
     assert len(json.loads(control.read_text())) == len(found)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["control.json", "rows.csv", "rows.json", "tree.conllu"]
     told = capsys.readouterr()
-    assert "Best head of each relation, chosen on every other text" in told.out
+    assert "Best head of each relation, chosen on half of the texts" in told.out
     assert told.err == ""
 
 

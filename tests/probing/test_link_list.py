@@ -12,7 +12,7 @@ from tests.support.present import present
 
 UNITS = ((0, 1), (2, 3), (4, 5))
 ITEMS = tuple(
-    AnnotatedText("a b c", UNITS, (Link("det", 0, at % 3 or 1), Link("obj", 2, 0), Link("det", 1, 2)), line=10 * at)
+    AnnotatedText(f"{at} b c", UNITS, (Link("det", 0, at % 3 or 1), Link("obj", 2, 0), Link("det", 1, 2)), line=10 * at)
     for at in range(5)
 )
 CORPUS = AnnotatedCorpus("conllu", ITEMS, ("dependent to head", "head to dependent"), "0" * 64)
@@ -23,7 +23,7 @@ def tally() -> tuple[HitCounts, np.ndarray]:
     hits = np.random.default_rng(0).random((15, 2, 2, 3)) < 0.5
     counted, order, read = HitCounts(), [4, 1, 3, 0, 2], np.ones(15, bool)
     read[3 * order.index(3) + 2] = False
-    counted.add([(at, ITEMS[at]) for at in order], hits, read, together=False)
+    counted.add(CORPUS, order, hits, read)
     return counted, hits.reshape(5, 3, 2, 2, 3)[np.argsort(order)]
 
 

@@ -100,6 +100,19 @@ def test_halves_are_disjoint_and_counted() -> None:
     assert found.chance == pytest.approx(25)  # four other units
 
 
+def test_texts_with_the_same_candidates_are_in_the_same_half() -> None:
+    units = tuple((at, at + 1) for at in range(UNITS))
+    alike, others = range(30), range(12)
+    items = [
+        *(AnnotatedText(f"abcde {at}", units, (Link("nsubj", 0, 1, (2,)),)) for at in alike),
+        *(AnnotatedText(f"a{at:04}", units, (Link("nsubj", 0, 1, (3, 4)),)) for at in others),
+    ]
+    corpus = AnnotatedCorpus("csv", tuple(items), ("source to target", "target to source"), "digest")
+    found = decompose_links(InventedBackend(), run_on(corpus, direction=0)).directions
+    assert found is not None
+    assert max(found.selected, found.links) >= len(alike)
+
+
 def test_the_rule_is_the_best_distance() -> None:
     near = [AnnotatedText(f"near {at}", ((0, 1),) * UNITS, (Link("nsubj", 3, 4),)) for at in range(40)]
     found = decompose_links(InventedBackend(), run_on(corpus_of(*near))).directions
