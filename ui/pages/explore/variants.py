@@ -131,7 +131,10 @@ def _places(view: View, probe: Probe) -> Words | None:
     """Return the cells of the probe's words, or None if the text lacks one."""
     texts = [("" if cell.special else cell.text.casefold()) for cell in view.keys]
     words = [word.casefold() for word in (probe.source, *probe.candidates)]
-    return Words(*map(texts.index, words)) if set(words) <= set(texts) else None
+    if not set(words) <= set(texts):
+        return None
+    source, first, second = map(texts.index, words)
+    return Words(source, first, second)
 
 
 def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:

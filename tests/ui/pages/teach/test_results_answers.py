@@ -101,7 +101,12 @@ def test_the_page_lists_every_row_and_filters_it(folder: Path, monkeypatch: pyte
     links: list[ViewState] = []
     monkeypatch.setattr(results_answers, "answering_link", links.append)
     saved: list[list[object]] = []
-    monkeypatch.setattr(results_answers, "csv_table", lambda _names, rows: saved.append(list(rows)) or "")
+
+    def keep_rows(_names: object, rows: list[object]) -> str:
+        saved.append(list(rows))
+        return ""
+
+    monkeypatch.setattr(results_answers, "csv_table", keep_rows)
     page = AppTest.from_function(script, kwargs={"folder": str(folder)}, default_timeout=60)
     page.session_state["view"] = "teach"
     page.query_params["outcome"] = "misses"
