@@ -122,8 +122,8 @@ def _unpack_edit(word: str) -> Edit:
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
             gettext_lazy(
-                "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (average it), c3-1-8-2, "
-                "h3-2 or m3-2 (zero the value of token 2 in layer 3).",
+                "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (uniform weights), c3-1-8-2 "
+                "(mask edge 8 → 2), h3-2 (mask token 2) or m3-2 (zero its value).",
                 word=word[:40],
             )
         )

@@ -260,7 +260,7 @@ def _steps(given: Any, names: Names) -> list[FloatArray]:
     if len({len(step) for step in steps}) > 1:
         raise InvalidAttention(_("The steps differ in layers; give all layers of every step."))
     if not hasattr(given, "shape") and _streams(steps):
-        way = _(" If these are encoder and decoder: attentions[0].") if len(steps) == 2 else ""
+        way = _(" If these are the maps of encoder and decoder, give attentions[0].") if len(steps) == 2 else ""
         said = _("Each layer has two streams, as in XLNet. Give the content stream: [h for h, g in attentions].")
         raise InvalidAttention(said + way)
     layers = [_layers(step, names, at) for at, step in enumerate(steps)]

@@ -93,7 +93,7 @@ def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tupl
         return _("Tokens name rows, keys columns; take both from the ids that the model read.")
     if padded:
         crop = _(
-            "Crop the padding: a[..., :{queries}, :{keys}], or on the left a[..., -{queries}:, -{keys}:].",
+            "Crop the padding: a[..., :{queries}, :{keys}]. If it is on the left: a[..., -{queries}:, -{keys}:].",
             queries=names.queries,
             keys=names.keys,
         )
@@ -268,8 +268,8 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
     if len(set(shapes)) > 1:
         return InvalidAttention(
             _(
-                "Layer 0 has the shape {first}, another {other}: windows of a picture, as in Swin. Give "
-                "one window of one layer: attentions[0][:1].",
+                "Layer 0 has the shape {first}, another layer {other}: these are windows of a picture, as in "
+                "Swin. Give one window of one layer: attentions[0][:1].",
                 first=shapes[0],
                 other=next(shape for shape in shapes if shape != shapes[0]),
             )
@@ -331,7 +331,7 @@ def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttent
     way = (
         _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
         if turned
-        else _("With dropout, call model.eval() first. Divide sums over heads by their number.")
+        else _("If dropout is on, call model.eval() first. If heads were summed, divide by their number.")
     )
     return InvalidAttention(
         _(

@@ -55,7 +55,9 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         88_000_000,
-        gettext_lazy("Trained on pictures without labels; its last heads outline objects. 12 × 6 heads."),
+        gettext_lazy(
+            "Trained on pictures without labels; heads of its last layer outline objects. 12 layers of 6 heads."
+        ),
         reads=PICTURES,
     ),
     ModelCard(
@@ -65,7 +67,9 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         89_000_000,
-        gettext_lazy("The same with four more tokens, which absorb what else goes to the background."),
+        gettext_lazy(
+            "DINOv2 with four register tokens, which absorb attention that background patches would otherwise receive."
+        ),
         reads=PICTURES,
     ),
     ModelCard(
@@ -97,7 +101,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, next sentence"),
         440_000_000,
-        gettext_lazy("The model of most papers about attention: 12 layers of 12 heads."),
+        gettext_lazy("The model in most papers about attention; it has 12 layers of 12 heads."),
     ),
     ModelCard(
         "google-bert/bert-base-chinese",
@@ -152,7 +156,7 @@ HUB_CARDS = (
         gettext_lazy("English, code"),
         gettext_lazy("masked words"),
         599_000_000,
-        gettext_lazy("An encoder of 2024 for 8,192 tokens; most layers attend within a window."),
+        gettext_lazy("An encoder from 2024 that reads up to 8,192 tokens; most layers attend within a window."),
         spells=True,
     ),
     ModelCard(
@@ -172,7 +176,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("next word"),
         269_000_000,
-        gettext_lazy("Small and modern: rotary positions; nine heads share three sets of keys."),
+        gettext_lazy("A small modern decoder with rotary positions; nine heads share three sets of keys and values."),
         spells=True,
     ),
     ModelCard(

@@ -129,7 +129,8 @@ def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
     return CheckedAnswer(
         100 * train / build.total,
         gettext_lazy(
-            "The embeddings have {below:,} weights and each layer {each:,}; {train:,} of {total:,} train: {share:.0%}.",
+            "The embeddings have {below:,} weights and each layer {each:,}; {train:,} of {total:,} "
+            "weights are trained ({share:.0%}).",
             below=below,
             each=each,
             train=train,
@@ -153,7 +154,7 @@ def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
     return CheckedAnswer(
         100 * count / counts.total(),
         gettext_lazy(
-            "The commonest of {labels} labels, “{label}”, fits {share:.1%} of {count:,} test cases.",
+            "The most frequent of {labels} labels, “{label}”, is correct for {share:.1%} of {count:,} test cases.",
             labels=len(counts),
             label=label,
             share=count / counts.total(),

@@ -51,7 +51,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; other words {usual:.1%} on average.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; other words give it {usual:.1%} on average.",
             layer=layer,
             head=head,
             word=word,
@@ -74,8 +74,8 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, other words {usual:.1%} on "
-            "average. In no other of {heads} heads is the difference {beyond:.1%}.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}; other words give it {usual:.1%} on "
+            "average. The difference, {beyond:.1%}, is the largest of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -135,8 +135,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.0%} to the token at that distance (mean over words), "
-            "the next best head {next:.0%}.",
+            "Head {layer}-{head} gives {share:.0%} of its attention to the token at that distance (mean "
+            "over words); the next best head gives {next:.0%}.",
             layer=layer,
             head=head,
             share=float(shares[layer, head]),
@@ -223,7 +223,7 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
     return CheckedAnswer(
         float(turned.sum()),
         gettext_lazy(
-            "Heads that turn from “{to}” to “{over}”: {many} of {heads}.",
+            "{many} of {heads} heads turn from “{to}” to “{over}”.",
             many=int(turned.sum()),
             heads=turned.size,
             to=to,

@@ -57,13 +57,13 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
     )
     found = float((test.having if positions else test.lacking).differences.max())
     with_them = gettext_lazy(
-        "“{first}” and “{second}” swapped: with positions, a weight differs by up to {away:.3f}.",
+        "If “{first}” and “{second}” are swapped, weights differ by up to {away:.3f} with positions.",
         first=first,
         second=second,
         away=found,
     )
     without = gettext_lazy(
-        "“{first}” and “{second}” swapped: without positions, weights differ by at most {away:.3f}.",
+        "If “{first}” and “{second}” are swapped, weights differ by at most {away:.3f} without positions.",
         first=first,
         second=second,
         away=found,
@@ -116,7 +116,7 @@ def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         float(rank),
-        gettext_lazy("“{word}” comes in place {rank}, with {chance:.1%}.", word=word, rank=rank, chance=chance),
+        gettext_lazy("“{word}” has rank {rank}, with {chance:.1%}.", word=word, rank=rank, chance=chance),
         tolerance=0,
     )
 
@@ -126,7 +126,7 @@ def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         100 * chance,
-        gettext_lazy("“{word}” gets {chance:.1%} and comes in place {rank}.", word=word, rank=rank, chance=chance),
+        gettext_lazy("“{word}” gets {chance:.1%} and has rank {rank}.", word=word, rank=rank, chance=chance),
         tolerance=1,
     )
 
@@ -137,7 +137,7 @@ def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
     return CheckedAnswer(
         word if rank < other_rank else over,
         gettext_lazy(
-            "“{word}” gets {one:.1%} there, “{over}” {other:.1%}.", word=word, one=one, over=over, other=other
+            "There, “{word}” gets {one:.1%} and “{over}” {other:.1%}.", word=word, one=one, over=over, other=other
         ),
     )
 
@@ -153,10 +153,12 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
     at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
     values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
     of_layer = gettext_lazy(
-        "Before “{word}”, layer {layer} (all heads) looks at “{source}” most: {weight:.0%}.",
+        "Before writing “{word}”, layer {layer} (all heads) attends most to “{source}”: {weight:.0%}.",
         **values,
     )
-    of_head = gettext_lazy("Before “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.0%}.", **values)
+    of_head = gettext_lazy(
+        "Before writing “{word}”, head {layer}-{head} attends most to “{source}”: {weight:.0%}.", **values
+    )
     return CheckedAnswer(at, of_layer if head < 0 else of_head)
 
 

@@ -237,7 +237,9 @@ class TomlTable:
                 if not LANGUAGE.fullmatch(code):
                     self.fault(name, gettext_lazy("“{code}” is not a language code, such as en or zh.", code=code[:40]))
             return LocalizedText(tuple((code, self._short(name, one, most)) for code, one in value.items()))
-        self.fault(name, gettext_lazy("“{name}” must be a text, or one for each language: {name}.en.", name=name))
+        self.fault(
+            name, gettext_lazy("“{name}” must be a text, or a text for each language, such as {name}.en.", name=name)
+        )
         return LocalizedText()
 
     def _short(self, name: str, value: str, most: int) -> str:

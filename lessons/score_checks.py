@@ -128,7 +128,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
     return CheckedAnswer(
         bits,
         gettext_lazy(
-            "Mean entropy of a row: {bits:.2f} bits; {share:.0%} of rows give a token over {steep}.",
+            "A row's mean entropy is {bits:.2f} bits; {share:.0%} of rows give one token over {steep}.",
             bits=bits,
             share=float(np.mean(np.array(largest) > STEEP)),
             steep=STEEP,

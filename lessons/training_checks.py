@@ -37,8 +37,8 @@ def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
     return CheckedAnswer(
         mean,
         gettext_lazy(
-            "Of {tokens} tokens, {hidden} masked, {replaced} replaced, {kept} kept: mean loss "
-            "{loss:.2f}, {uniform:.2f} for a uniform guess.",
+            "Of {tokens} tokens, {hidden} are masked, {replaced} replaced and {kept} kept. The mean loss "
+            "is {loss:.2f}; a uniform guess has {uniform:.2f}.",
             tokens=sum(not special for special in found.row.special),
             hidden=hidden,
             replaced=replaced,
@@ -99,7 +99,8 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     return CheckedAnswer(
         float(values),
         gettext_lazy(
-            "{passes} passes with {share} % dropout give “{piece}” {least:.1%} to {most:.1%}, rank 1 {same} times.",
+            "In {passes} passes with {share} % dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
+            "rank 1 {same} times.",
             passes=len(chances),
             share=share,
             piece=found.undropped.piece,

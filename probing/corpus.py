@@ -256,5 +256,5 @@ TABLE = CorpusFormat(
     gettext_lazy("it has only a header"),
 )
 GAP = CorpusFormat(
-    parse_gap, (gettext_lazy("pronoun to candidate"),), gettext_lazy("in no row is exactly one of A and B TRUE")
+    parse_gap, (gettext_lazy("pronoun to candidate"),), gettext_lazy("no row has exactly one of A and B TRUE")
 )

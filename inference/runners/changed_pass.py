@@ -141,7 +141,9 @@ def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> T
         )
     if isinstance(lender, RecipientHook) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:
         raise UserError(
-            gettext_lazy("Here the two texts have rows of other lengths. Give a text with as many pieces."),
+            gettext_lazy(
+                "At this stage, the rows of the two texts differ in length. Give a donor text with equally many tokens."
+            ),
             way_out="text",
         )
     other = lender.apply(rows, (take,), take)

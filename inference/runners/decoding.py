@@ -322,7 +322,8 @@ def _refuse_odd(loaded: LoadedModel, question: NextBeams, writing: Writing, beam
     if len(beams) > question.width or len(lengths) > 1 or question.written:
         raise UserError(
             gettext_lazy(
-                "Got {beams} beams of {lengths} tokens; expected at most {width} of one length, without other writing.",
+                "Got {beams} beams of {lengths} tokens; expected at most {width} beams of equal length and "
+                "no other written tokens.",
                 beams=len(beams),
                 lengths=sorted(lengths),
                 width=question.width,

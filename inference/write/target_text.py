@@ -46,13 +46,15 @@ def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = 
     """
     if not loaded.writes:
         raise UserError(
-            gettext_lazy("{name} does not write. Give the target text yourself.", name=loaded.id.name),
+            gettext_lazy("{name} does not generate text. Type the target text yourself.", name=loaded.id.name),
             way_out="text",
         )
     from inference.write.decoding import Writing, generate_greedy
 
     room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
-    with as_user_error(gettext_lazy("{name} does not write. Give the target text yourself.", name=loaded.id.name)):
+    with as_user_error(
+        gettext_lazy("{name} does not generate text. Type the target text yourself.", name=loaded.id.name)
+    ):
         tokens = generate_greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
     return target_of(loaded, _without_end(loaded.model, tokens))
 
@@ -182,11 +184,13 @@ def _one_sided(loaded: LoadedModel, sample: Sample) -> Sample:
     """Return the sample extended by the tokens that were generated after its text."""
     request, name = sample.request, loaded.id.name
     if request.target is not None:
-        raise UserError(gettext_lazy("{name} does not write. Leave the target text out.", name=name), way_out="text")
+        raise UserError(
+            gettext_lazy("{name} does not generate text. Leave the target text out.", name=name), way_out="text"
+        )
     if request.written is None:
         return sample
     if loaded.id.kind == "encoder":
-        raise UserError(gettext_lazy("{name} does not write, so the text cannot be continued.", name=name))
+        raise UserError(gettext_lazy("{name} does not generate text, so the text cannot be continued.", name=name))
     refuse_tokens(loaded, request.written, before=len(sample.source.ids))
     prompt = text_read(sample.source, request.text, request.cut)
     source, text = extend_reading(loaded.reader, sample.source, prompt, request.written)

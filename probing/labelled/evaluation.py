@@ -137,12 +137,12 @@ def _label(true: Span | None, said: Span | None) -> str:
     if said is None:
         return gettext_lazy("missed {true}", true=true[0]) if true else ""
     if true is None:
-        return gettext_lazy("said {said}", said=said[0])
+        return gettext_lazy("predicted {said}", said=said[0])
     if said == true:
         return said[0]
     if said[0] == true[0]:
         return gettext_lazy("{said}, ends differ", said=said[0])
-    return gettext_lazy("said {said}, is {true}", said=said[0], true=true[0])
+    return gettext_lazy("predicted {said}, true {true}", said=said[0], true=true[0])
 
 
 SEED = 20261122

@@ -175,7 +175,11 @@ def _question(entry: Any, passage: str, place: str, number: str) -> tuple[Passag
         raise UserError(gettext_lazy("“is_impossible” of {place} must be true or false.", place=place))
     answers = tuple(_answer(one, passage, place) for one in _list(entry, "answers", place))
     if impossible and answers:
-        raise UserError(gettext_lazy("{place} has answers, but “is_impossible” is true. Remove one.", place=place))
+        raise UserError(
+            gettext_lazy(
+                "{place} has answers, but “is_impossible” is true. Remove the answers, or write false.", place=place
+            )
+        )
     if not (answers or impossible):
         raise UserError(gettext_lazy("{place} has no answers. Give one, or write “is_impossible”: true.", place=place))
     return PassageQuestion(str(named), question, passage, answers), impossible is not None

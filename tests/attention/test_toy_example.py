@@ -308,11 +308,11 @@ def test_the_tutorial_s_words_come_from_the_residual_sum_alone(heads: int, scale
     """The width is four; the scores are divided by √4 with one head, by √1 with four, or not at all."""
     said, found = next_of(heads, True, scaled)
     assert found.chances.argmax(axis=1).tolist() == [0, 1, 2, 3]
-    assert "reads “I am like French” off this example. So it is here: “french” → “I” (0.7" in said
+    assert "concludes “I am like French” from this example. The same holds here: “french” → “I” (0.7" in said
     assert "residual sum" in said
     said, found = next_of(heads, False, scaled)
     assert found.chances.argmax(axis=1).tolist() != [0, 1, 2, 3]
-    assert "It is not so here: “french” → “" in said
+    assert "Here it is otherwise: “french” → “" in said
     assert "residual" not in said
 
 

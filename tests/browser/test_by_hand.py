@@ -93,7 +93,7 @@ def a_clicked_cell_is_worked_out(opened: Page) -> None:
 def it_may_grow_and_shrink(opened: Page) -> None:
     rest(opened)
     opened.get_by_role("checkbox", name="Rest of the layer").uncheck(force=True)
-    expect(opened.get_by_text("“I am like French” off this example. It is not so here")).to_be_visible()
+    expect(opened.get_by_text("“I am like French” from this example. Here it is otherwise")).to_be_visible()
     expect(sheet(opened, "Y = LayerNorm")).to_have_count(0)
     rest(opened)
     opened.get_by_text("Sizes").click()

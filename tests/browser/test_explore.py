@@ -113,7 +113,7 @@ def test_a_trace_that_the_server_forgot_is_read_again_and_then_a_sentence_of_one
 def test_a_cut_text_says_so(page: Page, app_url: str) -> None:
     open_page(page, app_url, text="One two three four five six.", cut=5)
     painted(page)
-    expect(page.get_by_text("Only the first 5 tokens are read")).to_be_visible()
+    expect(page.get_by_text("Only the first 5 tokens were read")).to_be_visible()
 
 
 def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> None:

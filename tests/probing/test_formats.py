@@ -146,7 +146,7 @@ def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None
     [
         ("", "conllu", "nothing to score: no word depends on another"),
         ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n", "conllu", "nothing to score"),
-        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row is exactly one of A and B TRUE"),
+        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: no row has exactly one of A and B TRUE"),
         ("text,source,target,distractor\n", "csv", "nothing to score: it has only a header"),
         (TREE, "xml", 'Got the format "xml"; expected'),
     ],

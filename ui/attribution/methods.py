@@ -241,8 +241,8 @@ def _path(told: WordScores) -> FloatArray:
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise UserError(
             gettext_lazy(
-                "The path from zero rises by {rise:.2f}; its {steps} steps sum to {sum:.2f}. The method "
-                "needs agreement within {most:.0%}.",
+                "From zero to the input, the output rises by {rise:.2f}, but {steps} integration steps sum "
+                "to {sum:.2f}. They may differ by at most {most:.0%}.",
                 rise=told.rise,
                 steps=WordPath.steps,
                 sum=told.rise + told.missed,

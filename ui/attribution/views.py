@@ -211,7 +211,7 @@ def describe_agreement(ways: AttributionSet) -> str:
         "attention": with_effect.get(ATTENTION, float("nan")),
     }
     return join_sentences(
-        _("Of {words} words, {same} of {ways} other methods rank the same word first.", **values),
+        _("{same} of {ways} other methods rank the same of {words} words first.", **values),
         _(
             "Rank correlation with ablation over {words} words: {closest} {most:.2f} (highest), "
             "{farthest} {least:.2f} (lowest), attention {attention:.2f}.",
@@ -272,9 +272,9 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "{for_it}: the word supports the label, {against}: it opposes it (masked in every layer). "
-            "*Gradients*, *integrated gradients* and *ablated* explain the logit, others the vector "
-            "of {reader}.",
+            "{for_it}: the word supports the label; {against}: it opposes the label (masked in every "
+            "layer). *Gradient*, *Integrated gradients* and *Ablated* explain the logit; other methods "
+            "explain the vector of {reader}.",
             against=translate(against),
             for_it=translate(for_it),
             reader=_reader(asked),

@@ -24,7 +24,7 @@ def from_file(view: str) -> tuple[str, ...]:
         key=f"{view}_file",
         max_upload_size=50,
         help=_(
-            "One per line, or a column. Up to {most:,}; they stay on this machine.",
+            "One sentence per line, or a table's column. Up to {most:,} sentences; they stay on this machine.",
             most=MOST_SENTENCES,
         ),
     )

@@ -26,7 +26,7 @@ def pick_language() -> None:
         format_func=language_name,
         label_visibility="collapsed",
         on_change=lambda: change_language(st.session_state[LANGUAGES_KEY]),
-        help=_("Or by link: `?lang=zh` after the address."),
+        help=_("Or by a link: add `?lang=zh` to the address."),
     )
 
 
@@ -36,7 +36,7 @@ NAMES: dict[str, str] = {
     "decoder": gettext_lazy("Decoder: target to target"),
     "cross": gettext_lazy("Cross: target to source"),
 }
-HELP = gettext_lazy("The encoder reads the source; the decoder attends to both.")
+HELP = gettext_lazy("The encoder reads the source; the decoder attends to the source and its own output.")
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:

@@ -98,7 +98,7 @@ def _watch(key: tuple[str, str]) -> None:
     if download.error is not None:
         show_notice(download.error.message)
     if download.state == "running":
-        st.button(_("Stop"), on_click=download.stop, help=_("What is done is kept"))
+        st.button(_("Stop"), on_click=download.stop, help=_("Completed work is kept"))
     else:
         st.button(
             _("Go on"),

@@ -99,7 +99,7 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
     wanted = get_params(kind).answering_model
     there = {card.id: card for card in others}
     if wanted and wanted not in there:
-        show_notice(_("The link's model is not on this machine; another one answers."), "status")
+        show_notice(_("The link's model is not on this machine; another model answers."), "status")
     card = there.get(wanted, others[0])
     return _substitute(chosen, card, _describe_substitute(choice, chosen, card), tuple(others), kind)
 

@@ -40,7 +40,7 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
         if bar is None and monotonic() - begun > PATIENCE:
             with place.container(horizontal=True, vertical_alignment="center"):
                 bar = st.progress(0.0)
-                st.button(_("Stop"), key=f"stop_{mark}", on_click=stop, args=(mark,), help=_("What is done is kept"))
+                st.button(_("Stop"), key=f"stop_{mark}", on_click=stop, args=(mark,), help=_("Completed work is kept"))
         if bar is not None:
             bar.progress(at / total, text=_("{doing}: {at} of {total}", doing=doing, at=at, total=total))
         yield at
@@ -164,7 +164,7 @@ def may_begin(key: str, many: int, label: str) -> bool:
     asked: set[str] = st.session_state.setdefault(ASKED, set())
     if many <= UNASKED or key in asked:
         return True
-    help = _("It can be stopped, and goes on where it was.")
+    help = _("The run can be stopped; it continues where it stopped.")
     st.button(label, type="primary", on_click=asked.add, args=(key,), help=help)
     return False
 

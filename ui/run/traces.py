@@ -113,7 +113,7 @@ def _read(choice: ViewState) -> Trace | None:
     show_unknown_words(choice, trace)
     if choice.cut is not None:
         show_notice(
-            _("Only the first {tokens} tokens are read.", tokens=len(trace.source)),
+            _("Only the first {tokens} tokens were read.", tokens=len(trace.source)),
             role="status",
         )
     return trace

@@ -61,7 +61,7 @@ class AtlasChoiceOptions:
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
-        help=gettext_lazy("Heads over many texts; “Build atlas” makes more."),
+        help=gettext_lazy("An atlas describes heads over many texts; “Build atlas” makes another."),
     )
 
 

@@ -86,7 +86,7 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
         "Rows: {state}, read with the head of the last layer. Colour: 0 to 1.",
         state=state,
     )
-    beware = _("Early rows can mislead ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112)).")
+    beware = _("Rows of early layers can mislead ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112)).")
     return [read, *([_("The final norm comes first.")] if normed else []), beware]
 
 
@@ -98,7 +98,7 @@ def summary(found: Layers) -> str:
     names = layer_names(rows)
     piece = found.followed[0].piece
     if stays is None:
-        return _("“{piece}” is number {rank:,} in the end.", piece=piece, rank=found.ranks[-1, 0])
+        return _("“{piece}” has rank {rank:,} after the last layer.", piece=piece, rank=found.ranks[-1, 0])
     return _(
         "“{piece}” is first from {layer} on, with probability {probability:.2f} there.",
         piece=piece,

@@ -89,7 +89,7 @@ def describe_relation(relation: str) -> str:
 
 
 PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
-TITLE = gettext_lazy("The sentences behind the score")
+TITLE = gettext_lazy("The sentences that the score counts")
 FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hit"), "misses": gettext_lazy("Miss")}
 SHOWN = gettext_lazy("Links found, missed, or both.")
 

@@ -242,7 +242,7 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
     if token >= end:
         notes.append(
             gettext_lazy(
-                "The link's “{name}” is token {token}; this text has tokens 0 to {last}. It is left out.",
+                "The link's “{name}” is token {token}; this text has tokens 0 to {last}. The selection is left out.",
                 name=name,
                 token=token,
                 last=end - 1,

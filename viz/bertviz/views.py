@@ -40,7 +40,7 @@ SAID = (
     gettext_lazy("Query "),
     gettext_lazy("Key "),
     gettext_lazy("q × k (elementwise)"),
-    gettext_lazy("No token selected"),
+    gettext_lazy("No token is selected"),
 )
 TITLES = {
     "head": gettext_lazy("BertViz head view"),

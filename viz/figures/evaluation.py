@@ -104,7 +104,7 @@ def _add_points(  # noqa: PLR0913
             customdata=some if picks else None,
             text=[
                 _(
-                    "{true}, said to be {said}: {count:,} of {all:,} {unit}",
+                    "{true}, predicted as {said}: {count:,} of {all:,} {unit}",
                     true=names[true],
                     said=names[said],
                     count=counts[true, said],

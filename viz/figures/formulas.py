@@ -19,7 +19,7 @@ def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme)
 
     ``inputs`` and ``outputs`` are (point,). ReLU is left out if ``name`` is "ReLU".
     """
-    figure = empty(theme, _("Which function is between the two matrices?"), _("What goes in"), _("What comes out"))
+    figure = empty(theme, _("Which function is between the two matrices?"), _("Input"), _("Output"))
     if name != "ReLU":
         figure.add_scatter(
             name=_("ReLU (arXiv:1706.03762)"),

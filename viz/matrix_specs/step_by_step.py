@@ -41,9 +41,7 @@ def layer_input(
     """Return the matrices of a layer's input, shape (token, channel), before and after its norm."""
     sheets = [_clipped_matrix("x", stream, tuple(names))]
     if normed is not None and norm is not None:
-        sheets.append(
-            MatrixSpec(f"{norm_name(norm)}(x)", normed, tuple(names), note=_("What goes on to the matrices."))
-        )
+        sheets.append(MatrixSpec(f"{norm_name(norm)}(x)", normed, tuple(names), note=_("The input of the matrices.")))
     return sheets
 
 
@@ -130,7 +128,9 @@ def weighted_values(
     marks = () if marked is None else (marked,)
     return [
         MatrixSpec(_("weight × v"), rows, tuple(titles), note=_("Each value times its weight."), marked_rows=marks),
-        MatrixSpec(_("z, their sum"), parts.sum(axis=0, keepdims=True), ("z",), note=_("What this head hands on.")),
+        MatrixSpec(
+            _("z, their sum"), parts.sum(axis=0, keepdims=True), ("z",), note=_("The head's output for this token.")
+        ),
     ]
 
 
@@ -165,7 +165,7 @@ def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -
         "" if wiring.closing is None else _("{norm}(sum)", norm=norm_name(wiring.closing)): way.closed,
     }
     rows = {name: values[0] for name, values in found.items() if values is not None}
-    return _clipped_matrix(_("The way out"), np.stack(list(rows.values())), tuple(rows))
+    return _clipped_matrix(_("Output"), np.stack(list(rows.values())), tuple(rows))
 
 
 def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:

@@ -176,7 +176,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
         ({"beams": (Beam((2,)),)}, "nothing follows it"),
         ({"beams": (Beam((4000,)),)}, "has tokens 0 to 39"),
         ({"beams": (Beam((4,) * 20),)}, "22 tokens; .* at most 11"),
-        ({"written": (4,)}, "other writing"),
+        ({"written": (4,)}, "other written tokens"),
     ],
 )
 def test_beams_that_no_step_could_have_left_are_refused(question: Any, sentence: str, reader: SafeTokenizer) -> None:

@@ -174,8 +174,8 @@ def collapse(trace: Trace) -> None:
     maps = mean_maps(trace)
     show_notice(
         _(
-            "Rollout rows differ by {rollout:.2f} between words (total variation, 0 to 1), rows of "
-            "the last layer by {last:.2f}.",
+            "Attention rollout's rows differ by {rollout:.2f} between words (total variation, 0 to 1), "
+            "rows of the last layer by {last:.2f}.",
             rollout=mean_row_distance(rollout(with_residual(maps))),
             last=mean_row_distance(maps[-1]),
         ),
@@ -221,11 +221,12 @@ def how_to_read() -> None:
                 "measures it: the word is masked in every layer. Methods of another order do not "
                 "explain it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: all layers, half "
-                "residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last "
-                "layer ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
+                "- *Attention*: last layer, mean over heads. *Attention rollout*, "
+                "*Attention flow*: all layers, half residual stream "
+                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
-                "- *Gradients*: the Jacobian in {directions} random directions (fixed seed). "
+                "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). "
                 "*Integrated gradients*: {steps} steps from zero, omitted if the error exceeds "
                 "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
                 "- For a *label*, ablation and gradients explain its logit, the others the task head's "

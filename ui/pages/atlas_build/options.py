@@ -20,5 +20,5 @@ class AtlasBuildOptions:
     tokens: int = option(
         DEFAULT_TOKENS,
         label=gettext_lazy("Tokens"),
-        help=gettext_lazy("At most; 50,000 take about a minute, a million ten."),
+        help=gettext_lazy("The maximum; 50,000 tokens take about a minute, a million about ten."),
     )

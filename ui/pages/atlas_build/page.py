@@ -126,7 +126,7 @@ def _watch(build_id: str, before: str) -> None:
         if not mine:
             return
         if look.state == "running":
-            st.button(_("Stop"), on_click=_ask, args=(builds().stop, build_id), help=_("What is done is kept"))
+            st.button(_("Stop"), on_click=_ask, args=(builds().stop, build_id), help=_("Completed work is kept"))
             return
         if look.state == "stopped":
             st.button(_("Go on"), type="primary", on_click=_ask, args=(builds().go_on, build_id))

@@ -74,7 +74,7 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
     largest = int(np.argmax(found.distances))
     show_notice(
         _(
-            "{clear} of {heads} heads changed clearly, most of all head {head} ({distance:.2f}).",
+            "{clear} of {heads} heads changed clearly; head {head} changed most (distance {distance:.2f}).",
             clear=int(clear.sum()),
             heads=len(found.heads),
             head=found.heads[largest].label,

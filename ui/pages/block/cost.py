@@ -81,7 +81,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     show_notice(
         _(
             "For {tokens}, {share:.1%} of a {side} layer's operations are for pairs of tokens. Pairs "
-            "equal the feed-forward part at n = {forward:,.0f}, all the rest at n = {rest:,.0f}.",
+            "cost as much as the feed-forward part at n = {forward:,.0f}, as all the rest at n = "
+            "{rest:,.0f}.",
             tokens=amount(tokens, "token"),
             share=share / (share + rest),
             side=SIDES[stack.part],
@@ -94,8 +95,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares", about=model_provenance)
     st.caption(
         _(
-            "Dotted: this text. Dashed: pairs equal the rest. Per layer: 4 · n² · h · d_k for pairs, "
-            "2 · n per weight; without softmax, norms, additions, masks and windows."
+            "Dotted: this text. Dashed: pairs cost as much as the rest. Operations per layer: 4 · n² · h "
+            "· d_k for pairs, 2 · n per weight; softmax, norms, additions, masks and windows are omitted."
         )
     )
     measure(build, model, revision)
@@ -112,7 +113,7 @@ def measure(build: Build, model: str, revision: str | None) -> None:
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help=_("Longer and longer texts, up to one second a pass"),
+        help=_("Measures longer and longer texts until a pass takes one second"),
     )
     if number is None:
         return

@@ -131,7 +131,7 @@ def _describe_source(stack: Stack) -> list[str]:
     if stack.alike < stack.layers:
         said.append(
             _(
-                "{alike} of {layers} layers are so; others differ slightly.",
+                "{alike} of {layers} layers have this form; the others differ slightly.",
                 alike=stack.alike,
                 layers=stack.layers,
             )

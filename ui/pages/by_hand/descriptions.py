@@ -82,8 +82,8 @@ def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
     same = [example.words[at] for at in best] == list(said)
     why = _("The residual sum does it: switch off “Rest of the layer”.") if same and found.layer is not None else ""
     return join_sentences(
-        _("A tutorial reads “{said}” off this example.", said=" ".join(said)),
-        _("So it is here: {words}.", words=true) if same else _("It is not so here: {words}.", words=true),
+        _("A tutorial concludes “{said}” from this example.", said=" ".join(said)),
+        _("The same holds here: {words}.", words=true) if same else _("Here it is otherwise: {words}.", words=true),
         why,
     )
 
@@ -202,8 +202,8 @@ def draw_curve(worked: ToyAttention) -> None:
     here = widths.index(worked.channels)
     show_notice(
         _(
-            "For random rows: {over:.2f} with √d_k and {plain:.2f} without at d_k = {width}; "
-            "{over_there:.2f} and {plain_there:.2f} at d_k = {widest:,}.",
+            "Mean sensitivity for random rows: {over:.2f} with √d_k and {plain:.2f} without at d_k = "
+            "{width}; {over_there:.2f} and {plain_there:.2f} at d_k = {widest:,}.",
             over=over[here],
             plain=plain[here],
             width=widths[here],

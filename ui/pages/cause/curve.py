@@ -39,7 +39,7 @@ def curve(case: AblationExperiment) -> None:
         right.button(
             _("Draw the curve"),
             on_click=lambda: set_params(CauseOptions, curve=True),
-            help=_("It can be stopped, and goes on where it was."),
+            help=_("The run can be stopped; it continues where it stopped."),
         )
         return
     order, numbers = _greedy_order(case, steps)

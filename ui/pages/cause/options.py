@@ -52,7 +52,7 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("Its tag is measured."),
+        help=gettext_lazy("The tag of this word is measured."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
@@ -81,7 +81,7 @@ class CauseOptions(AnsweringOptions):
     steps: int | None = option(
         None,
         label=gettext_lazy("Heads to ablate"),
-        help=gettext_lazy("Steps try every remaining head, so many take time."),
+        help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
     )
     curve: bool = False
 

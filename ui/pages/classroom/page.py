@@ -74,7 +74,7 @@ def draw_waiting_room(code: str) -> None:
             on_click=classroom.leave,
             help=_("Your answers stay; the code brings you back"),
         )
-        with st.popover(_("Delete my data"), help=_("You leave the class, too")):
+        with st.popover(_("Delete my data"), help=_("You also leave the class")):
             st.button(
                 _("Confirm"),
                 key="classroom_withdraw",

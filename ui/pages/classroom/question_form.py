@@ -54,11 +54,11 @@ def draw_question_form(code: str) -> None:
         st.text_input(
             _("Correct answer"),
             max_chars=LONGEST_ANSWER,
-            help=_("Shown with the answers. A head: layer and head from 0, such as 3-7."),
+            help=_("Shown with the answers. Give a head as layer and head from 0, such as 3-7."),
             **_keep_in(TRUTH),
         )
         st.button(
-            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
+            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("Asks everybody now")
         )
         if problem := st.session_state.pop(PROBLEM, None):
             show_notice(problem)

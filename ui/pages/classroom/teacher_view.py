@@ -150,7 +150,7 @@ def _draw_live_answers(code: str) -> None:
 def _closing(code: str) -> None:
     """Draw the download of all answers, and the buttons that delete data or close the room."""
     with st.container(horizontal=True):
-        names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Truth"))
+        names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
         rows = store().board(code, visitor_secret()).rows()
         download_button(
             _("Save answers"),

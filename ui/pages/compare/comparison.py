@@ -143,7 +143,7 @@ def compare(choice: ViewState, sides: Sides) -> Comparison | None:
         one, other = (f"{view.layers} × {view.heads}" for view in (beside.left, beside.right))
         show_notice(
             _(
-                "{first} has {these} layers × heads, {second} {those}; heads do not correspond.",
+                "{first} has {these} layers × heads, {second} has {those}, so their heads do not correspond.",
                 first=sides.models[0],
                 these=one,
                 second=sides.models[1],

@@ -38,14 +38,14 @@ class CompareOptions(AnsweringOptions):
     show: str = option(
         "pair",
         label=gettext_lazy("Compare"),
-        help=gettext_lazy("Two runs word by word, or many pairs"),
+        help=gettext_lazy("Compare two runs word by word, or many pairs of texts"),
         choices=SHOWS,
     )
     # Source of the set of pairs.
     bring: str = option(
         "ready",
         label=gettext_lazy("Pairs"),
-        help=gettext_lazy("Texts of another meaning, and reworded controls"),
+        help=gettext_lazy("Pairs of texts that differ in meaning, and reworded controls"),
         choices=BRINGS,
     )
     leaf: int = 1  # page of the list of pairs, from 1

@@ -168,9 +168,9 @@ def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
         draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=partial(set_provenance, found, choice))
     st.caption(
         _(
-            "Mean Jensen–Shannon divergence over pairs; pairs that share a text count once. One "
-            "scale. Ring: more with meaning than wording (two-sided permutation test, Holm-corrected, "
-            "α = 0.05)."
+            "Mean Jensen–Shannon divergence over pairs; pairs that share a text count once. All maps "
+            "share a scale. Ring: the head changes more with meaning than with wording (two-sided "
+            "permutation test, Holm-corrected, α = 0.05)."
         )
     )
 

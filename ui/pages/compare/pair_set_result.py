@@ -226,7 +226,7 @@ def _describe_tested(found: PairSet) -> str:
             controls=controls,
         ),
         _(
-            "Largest difference: {head}, {change} bits against {control}.",
+            "The largest difference is in {head}: {change} bits against {control}.",
             head=found.name(most),
             change=change,
             control=control,

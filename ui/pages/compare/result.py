@@ -60,8 +60,8 @@ def _link(found: Comparison) -> str:
             second=second,
         )
     return _(
-        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of "
-        "{second}, most similar on {sentences} sentences ({unlike} bits).",
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}. "
+        "{partner} is the most similar head on {sentences} sentences ({unlike} bits).",
         focus=focus,
         target=target,
         one=format_share(one),
@@ -89,7 +89,7 @@ def _describe_heads(found: Comparison) -> str:
     if most == found.head or np.isnan(mine):
         return _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
     return _(
-        "Over all rows, head {most} of {heads} changes most: {bits} bits; {head} by {mine}.",
+        "Over all rows, head {most} of {heads} changes most: {bits} bits; head {head} changes by {mine}.",
         head=found.name(found.head),
         mine=format_small(mine),
         **values,
@@ -104,7 +104,7 @@ def _left_out(found: Comparison) -> list[str]:
         names = found.sides.names()
         said.append(
             _(
-                "Only shared words are compared. Head {head} gives the rest, {words}, {one} of its "
+                "Only shared words are compared. Head {head} gives the other words, {words}, {one} of its "
                 "attention {first} and {other} {second}.",
                 head=found.name(found.head),
                 words=_describe_unmatched(found),

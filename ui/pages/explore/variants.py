@@ -157,9 +157,9 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
         "second_now": f"{now[1]:.0%}",
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} ({measure}, by over "
-        "{least} in each text). Largest change: head {head}, "
-        "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} "
+        "({measure}, by over {least} in each text). Head {head} changes most: {first} {first_before} "
+        "→ {first_now}, {second} {second_before} → {second_now}.",
         **values,
     )
 

@@ -121,7 +121,7 @@ def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_set_probe,
-        help=_("A word, two candidates, a changed text, rewordings."),
+        help=_("Each question has a word, two candidates, a changed text and rewordings."),
         width=360,
     )
     return now
@@ -137,7 +137,7 @@ def _set_probe() -> None:
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
     """Draw the controls that save the current question as a probe, and that open saved probes."""
     with st.expander(_("Your own questions")):
-        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("Its name in the list"))
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("The question's name in the list"))
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )
@@ -156,7 +156,7 @@ def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -
             key=UPLOAD,
             on_change=_open,
             max_upload_size=5,
-            help=_("A file saved here"),
+            help=_("A file of questions saved on this page"),
         )
         if problem := st.session_state.pop(PROBLEM, ""):
             show_notice(problem)
@@ -198,7 +198,7 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("On: from candidates to source. Off: from source to candidates."),
+        help=_("On: the candidates attend to the source. Off: the source attends to the candidates."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}

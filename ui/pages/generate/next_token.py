@@ -142,14 +142,14 @@ def _rule(options: GenerateOptions) -> None:
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Below 1 likely tokens gain; above 1 unlikely ones."),
+        _("Below 1, likely tokens become more likely; above 1, unlikely tokens do."),
     )  # fmt: skip
     bound_widget(
         GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
     )
     _hundredths(
         "top_p", columns[2], "Top-p", TOP_PS, 1,
-        _("Draw from the fewest tokens that reach this sum."),
+        _("Draws from the fewest tokens whose probabilities reach this sum."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)

@@ -62,7 +62,7 @@ class GenerateOptions(AnsweringOptions):
     )
     more: int = option(20, label=gettext_lazy("How many"))
     temperature: int = 100  # hundredths
-    top_k: int = option(0, label="Top-k", help=gettext_lazy("Draw from the k likeliest; 0: all."))
+    top_k: int = option(0, label="Top-k", help=gettext_lazy("Draws from the k likeliest tokens; 0 means all tokens."))
     top_p: int = 100  # hundredths
     seed: int = option(
         0,
@@ -91,7 +91,7 @@ class GenerateOptions(AnsweringOptions):
     first: bool = option(
         True,
         label=gettext_lazy("Include first token"),
-        help=gettext_lazy("Off: other weights are scaled to 1."),
+        help=gettext_lazy("Off: the weights of the other tokens are rescaled to sum to 1."),
     )
 
 
@@ -108,7 +108,7 @@ PROMPTS = (
 )
 WHOLE = "generate_whole"  # session key of the switch
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options without generated tokens
-PROMPT_ONLY = gettext_lazy("The link's written tokens do not fit; only the prompt is shown.")
+PROMPT_ONLY = gettext_lazy("The tokens in the link do not fit this text; only the prompt is shown.")
 HISTORY = "generate_history"  # session key: generated tokens by ``mark_of`` the request
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 

@@ -91,7 +91,7 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     guesses = found.blanks[-1].guesses
     show_notice(
         _(
-            "No installed model writes. {model} fills a mask at the end: “{piece}” ({probability}).",
+            "No installed model generates text. Instead, {model} fills a mask at the end: “{piece}” ({probability}).",
             model=masked.title,
             piece=guesses[0].piece,
             probability=percent(guesses[0].probability),

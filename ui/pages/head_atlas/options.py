@@ -32,6 +32,6 @@ class HeadAtlasOptions(AtlasChoiceOptions):
     other: str = option(
         "",
         label=gettext_lazy("Compare with"),
-        help=gettext_lazy("Where similar heads are searched."),
+        help=gettext_lazy("The atlas in which similar heads are searched."),
         name="with",
     )

@@ -216,7 +216,7 @@ def _draw_forms(atlas: Atlas, head: int, side: str, title: str, place: st.delta_
     place.caption(title)
     columns = {
         _("Token"): [form for form, *_rest in forms],
-        _("Times"): [count for _form, count, *_rest in forms],
+        _("Occurrences"): [count for _form, count, *_rest in forms],
         _("This head"): [round(mean, 3) for *_rest, mean, _usual in forms],
         _("the mean of all heads"): [round(usual, 3) for *_rest, usual in forms],
     }

@@ -109,7 +109,7 @@ def _draft_length(found: StepAnswer) -> int:
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
-NOT_YET = gettext_lazy("Not yet. Try again, or see the answer.")
+NOT_YET = gettext_lazy("That is not right yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
@@ -134,7 +134,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         if (
             found.tries
             and not found.is_over
-            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect"))
+            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("First write what you expect"))
         ):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
@@ -298,7 +298,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         on_click=_ask,
         args=(code, question, seen),
         icon=":material/groups:",
-        help=_("Students answer above their page; you see it on Class."),
+        help=_("Students answer above their page; you see the answers on Class."),
     )
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)

@@ -86,7 +86,7 @@ def _draw_write_link() -> None:
         _("A text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
     st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
-              icon=":material/edit:", help=_("With a preview; or open a file"))  # fmt: skip
+              icon=":material/edit:", help=_("Write a lesson with a preview, or open a file"))  # fmt: skip
 
 
 def _tour() -> None:
@@ -97,7 +97,7 @@ def _tour() -> None:
     draw_markdown(stops.about)
     at = left_at()
     label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("2-minute tour")
-    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads through it")):
+    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads through the lesson")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 
 
@@ -147,7 +147,7 @@ def _draw_footer(known: NamedLesson) -> None:
                       type="tertiary", help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
-                      type="tertiary", help=_("With a preview; or open a file"))  # fmt: skip
+                      type="tertiary", help=_("Write a lesson with a preview, or open a file"))  # fmt: skip
 
 
 def how_to_read() -> None:

@@ -41,7 +41,7 @@ class MaskedWordsOptions(AnsweringOptions):
     show: str = option(
         "guesses",
         label=gettext_lazy("View"),
-        help=gettext_lazy("What to show."),
+        help=gettext_lazy("What the view shows."),
         choices=SHOWS,
     )
     hidden: str = ""  # hidden places; "" before the first click, "-" for none
@@ -64,7 +64,7 @@ class MaskedWordsOptions(AnsweringOptions):
     ask: str = option(
         "",
         label=gettext_lazy("Score words"),
-        help=gettext_lazy("At most 12, with commas; each replaces the masked word."),
+        help=gettext_lazy("At most 12 words, separated by commas; each replaces the masked word."),
     )
     # Token whose probability is explained; None is the likeliest.
     piece: int | None = option(

@@ -128,9 +128,9 @@ def draw_corruption(request: MaskedWords) -> None:
     _draw_sample(found)
     st.caption(
         _(
-            "Training selects 15 % of tokens: 80 % masked (hatched), 10 % replaced (struck out), 10 % "
-            "kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). Loss: "
-            "negative natural logarithm of the original's probability."
+            "Training selects 15 % of tokens; of these, 80 % are masked (hatched), 10 % replaced (struck "
+            "out) and 10 % kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section "
+            "3.1). Loss: negative natural logarithm of the original's probability."
         )
     )
     pieces = found.row.pieces

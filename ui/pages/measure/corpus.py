@@ -45,7 +45,7 @@ class MeasureOptions(PaginationOptions):
     format: str = option(
         "conllu",
         label=gettext_lazy("File format"),
-        help=gettext_lazy("How links are marked."),
+        help=gettext_lazy("How the file marks links."),
         choices=formats.NAMES,
     )
     # "" is the first relation of the table.
@@ -58,7 +58,7 @@ class MeasureOptions(PaginationOptions):
     way: str = option(
         "best",
         label=gettext_lazy("Direction"),
-        help=gettext_lazy("The end from which a head attends."),
+        help=gettext_lazy("The end of a link from which a head attends."),
         choices=("best", "out", "in"),
     )
     # Fewest links of a relation that is shown.
@@ -117,7 +117,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Sentences for choosing heads; by default every second of the file."),
+        help=_("Sentences for choosing heads; by default every second sentence of the file."),
     )
     try:
         with left:

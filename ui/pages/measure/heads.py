@@ -278,7 +278,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     if not untrained:
         return said
     many = sum(row.more for row in untrained)
-    return join_sentences(said, _("Random weights: {many} of {size} heads.", many=many, size=len(untrained)))
+    return join_sentences(said, _("With random weights: {many} of {size} heads.", many=many, size=len(untrained)))
 
 
 def files(found: CorpusScores, relation: str) -> None:

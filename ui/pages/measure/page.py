@@ -118,8 +118,8 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
     return [
         *said,
         _(
-            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; "
-            "shuffled labels {low:.0f} to {high:.0f} % (p {p}).",
+            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; directions "
+            "from shuffled labels find {low:.0f} to {high:.0f} % (p {p}).",
             found=first.found,
             links=found.directions.links,
             low=low,
@@ -127,7 +127,7 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
             p=p_value(first.p_shuffled),
         ),
         _(
-            "The whole score finds {head:.0f} %, the rule “{rule}” {found:.0f} %, chance {chance:.0f} %.",
+            "The whole score finds {head:.0f} %, the rule “{rule}” {found:.0f} %, and a random choice {chance:.0f} %.",
             head=found.directions.head,
             rule=translate(found.directions.rule_name),
             found=found.directions.rule,

@@ -183,12 +183,12 @@ def _answers(found: PatchingResult) -> str:
     first, second = (describe_answer(found, effect) for effect in (found.before, found.after))
     if found.metric.blank:
         return _(
-            "In place of “{word}”, masked in both texts: {first} in the first; in the second, {second}.",
+            "“{word}” is masked in both texts. In the first, {first}; in the second, {second}.",
             word=found.metric.blank,
             first=first,
             second=second,
         )
-    return _("{first} in the first text; in the second, {second}.", first=first, second=second)
+    return _("In the first text, {first}; in the second, {second}.", first=first, second=second)
 
 
 def _describe_path(found: PatchingResult) -> str:

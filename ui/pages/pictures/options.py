@@ -75,7 +75,7 @@ class PicturesOptions:
     side: int = option(
         0,
         label=gettext_lazy("Image size"),
-        help=gettext_lazy("Larger images have more patches; the model's own size may crop"),
+        help=gettext_lazy("Larger images have more patches; the model's own size may crop the image"),
     )
     show: str = option("picture", label=gettext_lazy("View"), choices=SHOWS)
     layer: int | None = option(None, name="of_layer")

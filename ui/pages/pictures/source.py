@@ -294,8 +294,8 @@ def _sample(options: PicturesOptions) -> ShownPicture | None:
     if not options.vision:
         stored = difference()
         note = _(
-            "Recorded and compressed: weights are off by up to {largest:.3f}; per row {moved:.1%} of "
-            "attention moved on average.",
+            "Recorded and compressed: weights are off by up to {largest:.3f}; on average, {moved:.1%} of "
+            "a row's attention is misplaced.",
             largest=stored.largest,
             moved=stored.moved,
         )

@@ -104,7 +104,7 @@ def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]
             _("Save as CSV"),
             differences_csv(test),
             "headlight-order.csv",
-            _("With and without positions; counts from 0"),
+            _("Shown with and without positions; counts from 0"),
             provenance=page_provenance(),
         )
 

@@ -146,7 +146,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         places=format_semicolon_list(places) if places else "–",
     )
     rest = _(
-        "Of the other {others}, {broad} attend broadly and {neither} have no role.",
+        "Of the other {others} heads, {broad} attend broadly and {neither} have no role.",
         others=heads - some,
         broad=broad,
         neither=heads - some - broad,
@@ -291,7 +291,7 @@ def _groups(
     distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]]
 ) -> dict[str, list[object]]:
     """Return the table of clusters: size, mean distance, most frequent role and members."""
-    names = _("Group"), _("Heads"), _("Mean distance"), _("Most frequent role"), _("Which")
+    names = _("Group"), _("Heads"), _("Mean distance"), _("Most frequent role"), _("Members")
     lines: list[tuple[object, ...]] = []
     for number in range(labels.max() + 1):
         mine = np.flatnonzero(labels == number)

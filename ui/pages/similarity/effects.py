@@ -198,7 +198,7 @@ def draw_removal(found: WordTable) -> None:
             about=partial(table_provenance, found),
         )
     note_omitted(found)
-    st.caption(_("Each word is deleted; the other text and special tokens stay."))
+    st.caption(_("Each word is deleted in turn; the other text and special tokens stay."))
     rows = [
         [side, name, float(share), None if np.isnan(fall) else float(fall)]
         for side, text in zip("AB", both, strict=True)
@@ -268,7 +268,7 @@ def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
     """Return a sentence with the word of the largest effect, and the reason why effect and share differ."""
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
-        return _("Each text is one word; none can be deleted.")
+        return _("Each text is a single word, so no word can be deleted.")
     at = int(np.nanargmax(np.abs(text.falls)))
     return _(
         "Without “{word}” the cosine changes most, by {change:+.3f}; its part is {share:.3f}. "

@@ -130,7 +130,8 @@ def rules(record: Record, weighing: WeightSteps) -> str:
     channels = int(record.query.shape[2])
     if _has_usual_scale(weighing, channels):
         scale = _(
-            "Dot products are divided by √{channels}; else the softmax loses its gradient ({paper}, section 3.2.1).",
+            "Dot products are divided by √{channels}; otherwise the softmax would have almost no "
+            "gradient ({paper}, section 3.2.1).",
             channels=channels,
             paper=paper("1706.03762"),
         )
@@ -172,7 +173,11 @@ def mask(record: Record) -> str:
         return _("No mask: every token is visible.")
     if rule.allowed is None:
         back, ahead = ("∞" if side is None else side for side in (rule.left, 0 if rule.causal else rule.right))
-        return _("Only {back} tokens back and {ahead} ahead; other scores become −∞.", back=back, ahead=ahead)
+        return _(
+            "Only keys up to {back} tokens back and {ahead} ahead are visible; other scores become −∞.",
+            back=back,
+            ahead=ahead,
+        )
     return _("Masked pairs get the score −∞.")
 
 

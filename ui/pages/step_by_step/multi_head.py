@@ -56,8 +56,8 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
     )
     st.markdown(
         _(
-            "Several heads give a token several sets of weights ({paper}, section 3.2.2). Many can be "
-            "removed with little loss ({pruned}).",
+            "Several heads give a token several sets of weights ({paper}, section 3.2.2). Many heads can "
+            "be removed with little loss ({pruned}).",
             paper=paper("1706.03762"),
             pruned=paper("1905.10650"),
         )

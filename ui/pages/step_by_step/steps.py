@@ -226,7 +226,7 @@ def _draw_concatenation(way: WeightPath) -> None:
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
     st.markdown(
         _(
-            "Head {head} of {heads} adds a vector of norm {length:.2f}; the whole output has {whole:.2f}.",
+            "Head {head} of {heads} adds a vector of norm {length:.2f}; the whole output has norm {whole:.2f}.",
             head=spot.head,
             heads=wiring.heads,
             length=np.linalg.norm(part),

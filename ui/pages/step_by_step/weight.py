@@ -56,8 +56,8 @@ class StepOptions:
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # The maximum number of characters of a token in a label.
-LAYER_HELP = gettext_lazy("Each reads the output of the previous one")
-HEAD_HELP = gettext_lazy("They work in parallel, each with its own matrices")
+LAYER_HELP = gettext_lazy("Each layer reads the output of the previous layer")
+HEAD_HELP = gettext_lazy("Heads work in parallel, each with its own matrices")
 
 
 @dataclass(frozen=True, eq=False)

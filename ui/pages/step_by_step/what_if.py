@@ -76,7 +76,7 @@ def _controls(record: Record, factor: float) -> StepOptions:
         step=0.05,
         key="what_if_percent",
         on_change=lambda: set_params(StepOptions, percent=round(100 * st.session_state["what_if_percent"])),
-        help=_("Divides scores: below 1 sharpens, above 1 flattens"),
+        help=_("Divides the scores: below 1 sharpens the weights, above 1 flattens them"),
     )
     if _has_hidden_keys(record):
         st.session_state["what_if_masked"] = rules.masked

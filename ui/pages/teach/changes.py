@@ -256,7 +256,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     )
     st.caption(
         _(
-            "Mean of {n} sentences. Dotted: kept step.",
+            "Mean over {n} sentences. Dotted: the step that was kept.",
             n=len(found.facts.shown_sentences),
         )
     )

@@ -156,7 +156,7 @@ def describe_changes(found: HeadChanges) -> list[str]:
 def _describe_beyond(found: HeadChanges) -> str:
     """Return a sentence on how many heads moved beyond chance, with the names of a few."""
     return _(
-        "{many} of {all} heads exceed chance{names}; by luck, any head does in at most 5 of 100 trainings.",
+        "{many} of {all} heads exceed chance{names}; by chance, any head would in at most 5 of 100 trainings.",
         many=len(found.heads_beyond),
         all=found.ahead.size,
         names=_names(found),
@@ -169,7 +169,7 @@ def _describe_further(found: HeadChanges) -> str:
     Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
     """
     return _(
-        "Heads that changed more than in the controls: {many}; two controls are few.",
+        "Heads that changed more than in the controls: {many}. Two controls are few, so this is uncertain.",
         many=found.heads_further,
     )
 
@@ -189,7 +189,7 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
     else:
         said = _("It does not exceed chance.")
     return _(
-        "{head}: {change}; in the controls {control}. {said}",
+        "{head} changed by {change}; in the controls by {control}. {said}",
         head=name[0].upper() + name[1:],
         change=change,
         control=control,

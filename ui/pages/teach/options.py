@@ -58,7 +58,7 @@ class TeachOptions(PaginationOptions):
     rate: str = option(
         "",
         label=gettext_lazy("Learning rate"),
-        help=gettext_lazy("Peak; warm-up over 6 % of the steps, then linear decay"),
+        help=gettext_lazy("The peak, reached after a warm-up over 6 % of the steps; then linear decay"),
         choices={rate: rate or FOUND for rate in RATES},
     )
     length: int | None = None  # The maximum number of tokens of a text; None for the default of the task.
@@ -71,7 +71,7 @@ class TeachOptions(PaginationOptions):
     classes: int = option(
         10,
         label=gettext_lazy("Labels shown"),
-        help=gettext_lazy("Those with most errors; others are summed up."),
+        help=gettext_lazy("Labels with most errors; the others are summed up."),
     )
     sentence: str = ""  # A typed sentence for the fine-tuned model.
     label: int | None = None  # The index of the explained label; None for the likeliest.
@@ -83,7 +83,7 @@ class TeachOptions(PaginationOptions):
     rows: str = option(
         "all",
         label=gettext_lazy("Map rows"),
-        help=gettext_lazy("All rows, or those whose output is classified"),
+        help=gettext_lazy("All rows of a map, or only those whose output is classified"),
         choices=ROWS,
     )
     # The sentence of the compared maps, from 1.

@@ -200,7 +200,7 @@ def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
         return _("All {n:,} {unit} are right.", n=counts.sum(), unit=unit)
     true, said = divmod(int(wrong.argmax()), len(wrong))
     return _(
-        "{wrong:,} of {n:,} {unit} are wrong, most often {true} as {said}: {often:,} of {times:,}.",
+        "{wrong:,} of {n:,} {unit} are wrong; most often, {true} is predicted as {said} ({often:,} of {times:,}).",
         wrong=wrong.sum(),
         n=counts.sum(),
         unit=unit,

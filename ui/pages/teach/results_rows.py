@@ -45,7 +45,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         )
         token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
         explore_link(ViewState(model=model, text=row.text))
-    marks = [translate(MARKS), _("Shaded: words of the cell.")] if found.kind == "tag" else []
+    marks = [translate(MARKS), _("Shaded: words that the selected cell counts.")] if found.kind == "tag" else []
     st.caption(join_sentences(translate(ORDER), *marks))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(results.rows, found.labels)
     save_table(names, lines, "rows", found, model)

@@ -39,7 +39,7 @@ NUMBERS = {
         gettext_lazy("Epochs"),
         LIMIT,
     ),
-    "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to so many tokens.")),
+    "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to this many tokens.")),
     "frozen": (
         gettext_lazy("Frozen layers"),
         gettext_lazy("From the embeddings upwards"),
@@ -181,7 +181,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help=_("Queued here; it can be stopped and continued."),
+        help=_("The training waits in a queue here; it can be stopped and continued."),
     )
     show_notice(
         WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"
@@ -206,7 +206,9 @@ def describe_training(wanted: TrainingRequest) -> str:
     said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":
         return said
-    return join_sentences(said, _("Then two controls with shuffled labels train as long, and the heads are compared."))
+    return join_sentences(
+        said, _("Then two controls with shuffled labels are trained for as long, and the heads are compared.")
+    )
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:
@@ -237,7 +239,7 @@ def _say_pushed_out(wanted: TrainingRequest) -> None:
         return
     mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
     others = len(gone) - len(mine)
-    named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
+    named = [*mine, *([_("{others} trainings of other visitors", others=others)] if others else [])]
     show_notice(
         _(
             "{named} will be removed to make room.",

@@ -13,7 +13,7 @@ from viz.figures.theme import truncate
 
 COMPARED = {
     "tokenizer": gettext_lazy("Tokenizer"),
-    "cuts by": gettext_lazy("Cuts by"),
+    "cuts by": gettext_lazy("Algorithm"),
     "vocabulary": gettext_lazy("Vocabulary"),
     "tokens": gettext_lazy("tokens"),
     "special": gettext_lazy("Special"),
@@ -41,9 +41,9 @@ WALK = {
     "joined": gettext_lazy("Joined"),
     "learnt as merge": gettext_lazy("Learnt as merge"),
     "characters": gettext_lazy("Characters"),
-    "last piece of the best way": gettext_lazy("Last piece of the best way"),
+    "last piece of the best way": gettext_lazy("Last token of the best split"),
     "its log probability": gettext_lazy("Its log-probability"),
-    "of the whole way": gettext_lazy("Log-probability of the whole way"),
+    "of the whole way": gettext_lazy("Log-probability of the split"),
 }
 
 
@@ -60,7 +60,7 @@ CUTS = {
         "The longest beginning in the vocabulary, then the longest of the rest; ## marks a continuation."
     ),
     "BPE": gettext_lazy("Characters or bytes, joined in the order in which pairs were learnt."),
-    "Unigram": gettext_lazy("The likeliest way to write it with the vocabulary."),
+    "Unigram": gettext_lazy("The likeliest way to write a word with the vocabulary."),
     "WordLevel": gettext_lazy("Words are in the vocabulary or unknown."),
 }
 OWN_CUTS = gettext_lazy("Own rules")

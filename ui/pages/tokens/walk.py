@@ -74,7 +74,7 @@ def summary(word: str, walk: WordSteps) -> str:
     if walk.algorithm == "WordPiece":
         looked = sum(len(step.tried) + 1 for step in walk.steps if isinstance(step, Match))
         return _(
-            "“{word}” becomes {pieces}, after {looked} look-ups for the longest beginning left.",
+            "“{word}” becomes {pieces}, after {looked} look-ups of the longest remaining beginning.",
             **becomes,
             looked=looked,
         )

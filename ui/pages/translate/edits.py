@@ -90,7 +90,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
     token_strip.mount(
         chips,
         STRIP,
-        title=_("Click a source word to hide from “{word}”", word=translation.cell_label(word)),
+        title=_("Click a source word to mask it for “{word}”", word=translation.cell_label(word)),
         on_pick=keep,
     )
 
@@ -236,8 +236,8 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     draw_chart(figure, MAP, on_click=on_click, computation=computation)
     st.caption(
         _(
-            "−0.7: half as likely. Ring: another token comes first somewhere; cross: ablated. Click "
-            "to ablate or restore."
+            "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. "
+            "Click to ablate or restore."
         )
     )
     rows = [
@@ -261,7 +261,7 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     times = f"1/{times}" if found.changes[most] < 0 else times
     first = _("{head} matters most: without it, the translation's probability is × {factor}.", head=head, factor=times)
     second = _(
-        "{number} of {removals} ablations change the first token somewhere.",
+        "{number} of {removals} ablations change the likeliest token at some step.",
         number=int(found.others.sum()),
         removals=len(found.changes),
     )
@@ -299,7 +299,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
     show_notice(
         _(
             "Of {number} random sets, {share:.0f} % change the probability less (median: factor "
-            "{factor}); {turned} change the first token somewhere.",
+            "{factor}); {turned} change the likeliest token at some step.",
             number=len(sizes),
             share=100 * float((sizes < abs(change)).mean()),
             factor=factor(float(np.median(sizes))),

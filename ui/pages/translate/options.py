@@ -68,13 +68,13 @@ class TranslateOptions(AnsweringOptions):
     cross: str = option(
         "",
         label=gettext_lazy("Cross head"),
-        help=gettext_lazy("Found: highest coverage, the mean of each source token's largest weight."),
+        help=gettext_lazy("The head found has the highest coverage: the mean of each source token's largest weight."),
     )
     # Read the matrix at each word's own position.
     late: bool = option(
         False,
         label=gettext_lazy("One step later"),
-        help=gettext_lazy("Rows at the word's position, which predicts the next."),
+        help=gettext_lazy("Rows of the word's position, which predicts the next word."),
     )
     # The stack of the displayed or ablated heads.
     side: str = option(

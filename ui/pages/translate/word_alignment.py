@@ -136,7 +136,9 @@ def _describe_row(translation: Translation, found: Alignment, head: CrossHead, r
     )
     if best is None or not found.source[largest].special:
         return said
-    words = _("Of the words: “{word}” ({weight:.0%}).", word=found.source[best].text, weight=found.weights[row, best])
+    words = _(
+        "Among words, “{word}” gets most ({weight:.0%}).", word=found.source[best].text, weight=found.weights[row, best]
+    )
     return join_sentences(said, words)
 
 

@@ -105,7 +105,7 @@ def _controls(options: VectorsOptions) -> int:
 def _describe_variance(shares: FloatArray, channels: int) -> str:
     """Return a sentence with the shares of variance inside and outside the axes of the PCA."""
     return _(
-        "These {axes} of {channels:,} axes explain {held:.0%} of the variance, not {lost:.0%}.",
+        "These {axes} of {channels:,} axes explain {held:.0%} of the variance and miss {lost:.0%}.",
         axes=len(shares),
         held=shares.sum(),
         lost=1 - shares.sum(),

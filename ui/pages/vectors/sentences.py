@@ -252,8 +252,8 @@ def _files(run: VectorRun) -> None:
     size = run.vectors.nbytes / 1e6
     said = {
         "vectors.npy": ("NumPy", _("Shape (sentence, channel), float32, {size:,.1f} MB", size=size)),
-        "vectors.parquet": ("Parquet", _("A row per vector")),
-        "vectors.csv": ("CSV", _("A row per vector")),
+        "vectors.parquet": ("Parquet", _("One row per vector")),
+        "vectors.csv": ("CSV", _("One row per vector")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
         place.link_button(label, f"{corpus.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

@@ -77,10 +77,10 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
-    st.caption(_("They share a word; the text above is unused."))
+    st.caption(_("The sentences share a word; the text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
-                help=_("Empty: compare only the others"))  # fmt: skip
+                help=_("If empty, only the other words are compared"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
@@ -325,7 +325,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, where: str,
             "CSV",
             table,
             "headlight-vectors.csv",
-            _("A row per vector"),
+            _("One row per vector"),
             place=left,
             provenance=made_by,
         )
@@ -333,7 +333,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, where: str,
             "NumPy",
             archive(vectors, names, made_by),
             "headlight-vectors.npz",
-            _("A row per vector"),
+            _("One row per vector"),
             kind="application/octet-stream",
             place=right,
         )

@@ -88,7 +88,7 @@ class WholePassOptions:
     lender: str = option(
         "",
         label=gettext_lazy("Donor text"),
-        help=gettext_lazy("Activation patching: words take values of aligned words"),
+        help=gettext_lazy("Activation patching: words take the values of aligned words in the donor text"),
     )
     # The code of a stage includes all code before it.
     whole: bool = option(

@@ -129,7 +129,7 @@ def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Non
         _("Save as PyTorch"),
         asked.result.program,
         "whole_pass.py",
-        _("Code from ids to output; it reproduces these numbers"),
+        _("A program from ids to output that reproduces these numbers"),
         kind="text/x-python",
     )
 

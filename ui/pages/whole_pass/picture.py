@@ -54,7 +54,7 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """Draw the whole pass with a row for each layer."""
     rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
-    _draw(asked, rows, chosen, _("Forward pass, left to right and down"), "stack")
+    _draw(asked, rows, chosen, _("The forward pass, from left to right and down"), "stack")
 
 
 def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
@@ -131,7 +131,7 @@ def head_and_zoom(asked: PassInspector) -> None:
             required=True,
             format_func=lambda head: translate(heads[head]),
             on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
-            help=_("Reads the last hidden state; without one, the pass ends there"),
+            help=_("Reads the last hidden state; without a task head, the pass ends there"),
         )
     bound_widget(WholePassOptions, "zoom", closeness.segmented_control, required=True)
 

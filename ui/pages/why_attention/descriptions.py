@@ -235,6 +235,6 @@ class WhyAttentionOptions:
     seed: int = option(
         3,
         label=gettext_lazy("Seed"),
-        help=gettext_lazy("Of weights and texts; the same seed gives the same network"),
+        help=gettext_lazy("Seed of weights and texts; the same seed gives the same network"),
     )
     steps: int = option(STEPS, label=gettext_lazy("Steps"))

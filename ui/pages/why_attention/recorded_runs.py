@@ -80,7 +80,7 @@ def _computation(code: str, **names: Any) -> Computation:
 def draw_recorded(options: WhyAttentionOptions) -> None:
     """Draw the controls, descriptions and figures of the recorded runs."""
     found = load_recorded()
-    st.subheader(_("Trained side by side"))
+    st.subheader(_("Networks trained on the same data"))
     st.caption(
         _(
             "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a "
@@ -118,7 +118,7 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
-    figure = seeds(curves, theme(), _("How far back can it be?"), _("Distance (tokens)"), translate(UNIT),
+    figure = seeds(curves, theme(), _("How far back can each network look?"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
     drawn = "recorded.runs_of(task, model)"
     computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)

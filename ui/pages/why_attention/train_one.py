@@ -92,7 +92,7 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         max_value=MOST_STEPS,
         step=50,
         shown=ask.steps,
-        help=_("Of 64 texts; recorded runs: {steps:,}", steps=STEPS),
+        help=_("Steps of 64 texts each; recorded runs have {steps:,}", steps=STEPS),
     )
     return ask
 
@@ -101,7 +101,7 @@ def _buttons(ask: BaselineRequest) -> None:
     """Draw the button Train, or Stop for a training that this session began; then show a pending error."""
     state = get_runs().look(ask).state
     if state == "running" and ask in _started_runs():
-        st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of it is kept"))
+        st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of this training is kept"))
     elif state not in ("running", "done"):
         about = _("A minute or less on an idle machine")
         st.button(_("Train"), type="primary", on_click=_train, args=(ask,), help=about)
@@ -136,7 +136,7 @@ def _watch(ask: BaselineRequest, running: bool) -> None:
         if seen.losses:
             _losses(ask, seen.losses)
     elif seen.state == "stopped":
-        show_notice(_("Stopped. Nothing of it is kept."), "status")
+        show_notice(_("Stopped. Nothing of this training is kept."), "status")
     elif seen.state == "failed":
         show_notice(seen.said)
     elif seen.found is not None:
@@ -161,7 +161,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     figure = seeds(
         [_own_curve(ask, run.accuracy), kept],
         theme(),
-        _("How far back can it be?"),
+        _("How far back can each network look?"),
         _("Distance (tokens)"),
         translate(UNIT),
     )
@@ -196,7 +196,7 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     if same is None:
         return found
     apart = float(np.abs(shares((run,)) - shares((same,))).max())
-    seed = _("One of them has this seed; they differ by at most {apart:.2f} at any distance.", apart=apart)
+    seed = _("One recorded run has this seed; the two differ by at most {apart:.2f} at any distance.", apart=apart)
     return join_sentences(found, seed)
 
 

@@ -93,7 +93,7 @@ export const WORDS = {
   matrixNoteIn: sentence("Click a cell to ask about its column."),
   matrixZoom: sentence("Wheel or pinch zooms, dragging pans."),
   pooled: sentence("max of {rows}×{cols} cells"),
-  pooledSigned: sentence("furthest from zero of {rows}×{cols} cells"),
+  pooledSigned: sentence("number furthest from zero of {rows}×{cols} cells"),
   linesLabel: sentence("Attention lines, {head}. Left looks at right. Arrow keys move the focus."),
   linesNote: sentence("Left looks at right. Wider means more; weights under {least} are omitted."),
   linesNoteSigned: sentence(
@@ -155,7 +155,7 @@ const OF_PATCHES = {
   usual: sentence("Column mean (other patches to {key}): {weight}"),
   noFocus: sentence("{head}: {clauses}. Click a patch to ask about it."),
   noFocusBare: sentence("{head}. Click a patch to ask about it."),
-  gridSampled: sentence("Many patches: some rows are pooled."),
+  gridSampled: sentence("Many patches: some rows are max-pooled."),
   whatExcess: sentence("its weight beyond other patches"),
   columnMeanHint: sentence("Mean weight from other patches to the same token"),
 };

@@ -69,7 +69,7 @@ export function kernelSource(model, patience = SILENCE) {
   const get = (what, asked, signal) =>
     new Promise((done, fail) => {
       const id = `${own}.${++count}`;
-      const late = () => end(() => fail(new Error(_("The kernel does not answer: busy, or gone."))));
+      const late = () => end(() => fail(new Error(_("The kernel does not answer; it is busy or has stopped."))));
       const stop = () => end(() => fail(signal?.reason));
       const timer = setTimeout(late, patience);
       /** @param {() => void} last */

@@ -29,7 +29,7 @@ FIRST = "Head 1: “it” gives “cat” 92% of its attention"
         ({"preset": "sentence", "heads": 3}, "3 heads cannot share 4 columns equally; one is shown."),
         ({"preset": "tutorial", "row": 99, "column": 2}, EVEN),
         ({"preset": "tutorial", "cell": "<b>-1-2"}, EVEN),
-        ({"preset": "tutorial", "onward": 0}, "It is not so here: “french” → “"),
+        ({"preset": "tutorial", "onward": 0}, "Here it is otherwise: “french” → “"),
         ({"preset": "tutorial", "cell": "o-1-2"}, "A·V·W_O, “je” and “3”: "),
         ({"preset": "sentence", "cell": "sumz-3-0"}, "Sum, “it” and “Sum”: "),
     ],

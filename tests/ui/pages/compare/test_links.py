@@ -102,7 +102,7 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     says(page, f"“it” gives “animal” {weights[0]:.0%} in the first text and {weights[1]:.0%} in the second.")
     shared = [at for at in range(16) if at not in (12, 13)]  # These are all tokens except "too tired".
     lost = tired.weights(3, 1)[np.ix_(shared, [12, 13])].sum(axis=1).mean()
-    says(page, f"gives the rest, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.0%} of its attention")
+    says(page, f"gives the other words, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.0%} of its attention")
     says(asked("compare", other=EXHAUSTED, focus=12), "lacks “too”")
     says(asked("compare", other=EXHAUSTED, focus=IT, to=12), "lacks “too”")
 

@@ -30,7 +30,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"text": "a " * 60}, "62 tokens; tiny-bert reads at most 40"),
         ({"text": " "}, "The text is empty"),
         ({"model": "openai-community/gpt2"}, "GPT-2 has no masked-word head"),
-        ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
+        ({"speaker": "nobody", "model": BARE}, "not on this machine; another model answers"),
         ({"hidden": "9:1-2;DROP", "of": "x"}, "The original"),
         ({"show": "<b>"}, "“show” is not valid"),
     ],

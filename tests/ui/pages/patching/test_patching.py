@@ -151,7 +151,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
         for name in ("text", "other")
     ]  # fmt: skip
     first, second = (times(log, "chat", "chien") for log in odds)
-    says(page, f"{first} in the first text; in the second, {second}.")
+    says(page, f"In the first text, {first}; in the second, {second}.")
     says(page, "into layer 0–2")
     stands(page)
     across = asked("patching", part="cross", **given)
@@ -195,6 +195,6 @@ def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
         here, there = (NextTokenEffects(str(folder), text=one, words=("b", "c")) for one in (text, other))
         odds = [-float(np.diff(backend.predict(one).values)[0, 0]) for one in (here, there)]
         first, second = (times(log, "b", "c") for log in odds)
-    says(page, f"{first[0].upper()}{first[1:]} in the first text; in the second, {second}.")
+    says(page, f"In the first text, {first}; in the second, {second}.")
     says(page, "vector of")
     stands(page)

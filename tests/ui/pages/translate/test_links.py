@@ -48,7 +48,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"cross": "99-<b>", "width": "77"}, "cross head"),
         ({"step": "4000"}, "cross head"),
         ({"way": "own"}, "Type your own"),
-        ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
+        ({"speaker": "nobody", "model": BARE}, "not on this machine; another model answers"),
     ],
 )
 def test_odd_links_and_bad_input_are_answered_in_a_sentence(model: str, query: dict[str, str], said: str) -> None:

@@ -177,7 +177,7 @@ def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross") == (
         "Cross head 0-1 matters most: without it, the translation's probability is × 1/4.48."
-        " 1 of 2 ablations change the first token somewhere."
+        " 1 of 2 ablations change the likeliest token at some step."
     )
 
 

@@ -33,4 +33,4 @@ def test_a_run_here_is_watched_in_chinese(monkeypatch: pytest.MonkeyPatch) -> No
     page = asked("why_attention", lang="zh")
     assert "训练" in [button.label for button in page.button]
     scripted.seen = BaselineStatus("stopped")
-    says(asked("why_attention", lang="zh"), "已停止。没有保留任何结果。")
+    says(asked("why_attention", lang="zh"), "已停止。这次训练的结果不保留。")
