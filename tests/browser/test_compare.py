@@ -78,7 +78,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
-    said(page, "In 3-1")
+    said(page, "In head 3-1")
     click_cell(page, (5, 8), (6, 12))
     said(page, "In 5-8")
     chips(page, "With “wide”").nth(13).click()  # Token 13 of the second text is “wide”.
@@ -103,7 +103,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
-    said(page, "In 3-1")
+    said(page, "In head 3-1")
     file = file_of(page.get_by_role("button", name="Save all heads")).path()
     _table, meta = parts(Path(file).read_bytes())
     assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
@@ -125,7 +125,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
         alone.on("pageerror", lambda error: wrong.append(str(error)))
         alone.goto(saved.as_uri())
         expect(alone.get_by_role("application")).to_have_count(4)
-        expect(alone.get_by_text("In 3-1, “it” gives “animal”")).to_be_visible()
+        expect(alone.get_by_text("In head 3-1, “it” gives “animal”")).to_be_visible()
         expect(alone.get_by_text(WIDE)).to_be_visible()
         assert not wrong
 
@@ -162,7 +162,7 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
     nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
     page.get_by_role("link", name=str(COMPARE)).nth(nth).click()
-    said(page, "In 3-1, “it” gives “animal”")
+    said(page, "In head 3-1, “it” gives “animal”")
     expect(page.get_by_role("textbox", name="Second text")).to_have_value(WIDE)
     page.go_back()
     said(page, "^Head [0-9]-[0-9]+: change ")

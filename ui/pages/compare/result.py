@@ -37,7 +37,7 @@ def _link(found: Comparison) -> str:
     target = sides.beside.left.keys[found.target].text
     if row is None or column is None:
         return _(
-            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second run lacks “{missing}”.",
+            "In head {head}, “{focus}” gives “{target}” {weight} {where}; the second run lacks “{missing}”.",
             head=found.name(found.head),
             focus=focus,
             target=target,
@@ -50,7 +50,7 @@ def _link(found: Comparison) -> str:
     focus, target = sides.label(row, key=False), sides.label(column, key=True)
     if found.unlike is None:
         return _(
-            "In {head}, “{focus}” gives “{target}” {one} {first} and {other} {second}.",
+            "In head {head}, “{focus}” gives “{target}” {one} {first} and {other} {second}.",
             head=found.name(found.head),
             focus=focus,
             target=target,
@@ -60,8 +60,8 @@ def _link(found: Comparison) -> str:
             second=second,
         )
     return _(
-        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}. "
-        "{partner} is the most similar head on {sentences} sentences ({unlike} bits).",
+        "“{focus}” gives “{target}” {one} in head {head} of {first} and {other} in head {partner} of "
+        "{second}. Head {partner} is the most similar on {sentences} sentences ({unlike} bits).",
         focus=focus,
         target=target,
         one=format_share(one),

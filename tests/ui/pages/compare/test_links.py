@@ -51,9 +51,9 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     bits = changed(tired, wide)
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
-    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
+    says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
     says(page, f"head {layer}-{head} of 72 changes most: {bits.max():.2f} bits")
-    says(page, f"3-1 by {bits[3, 1]:.2f}")
+    says(page, f"head 3-1 changes by {bits[3, 1]:.2f}")
     stands(page)
 
 
@@ -64,18 +64,18 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     layer, head = most(changed(base, trained))
     view = {"model": EMBEDDED, "differs": "model", "beside": BERT, "layer": 3, "head": 1}
     page = asked("compare", **view)
-    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} in {EMBEDDED} and {weights[1]:.0%} in {BERT}.")
+    says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} in {EMBEDDED} and {weights[1]:.0%} in {BERT}.")
     says(page, f"head {layer}-{head} of 72 changes most")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.0%} in 3-1 of {EMBEDDED} and {weights[1]:.0%} in 3-1 of {BERT}, most similar"
-         " on 60 sentences")  # fmt: skip
+    says(page, f"{weights[0]:.0%} in head 3-1 of {EMBEDDED} and {weights[1]:.0%} in head 3-1 of {BERT}.")
+    says(page, "Head 3-1 is the most similar on 60 sentences")
     stands(page)
 
 
 @pytest.mark.slow
 def test_models_of_other_shapes_are_compared_by_the_heads_most_alike() -> None:
     page = asked("compare", differs="model", beside=TRANSLATOR, layer=3, head=1)
-    says(page, f"{BERT} has 6 × 12 layers × heads, {TRANSLATOR} 3 × 8")
+    says(page, f"{BERT} has 6 × 12 layers × heads, {TRANSLATOR} has 3 × 8")
     says(page, "on 60 sentences")
     says(page, "Head 3-1 gives")
     stands(page)

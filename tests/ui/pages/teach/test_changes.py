@@ -73,7 +73,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     says(page, "1 of 6 heads")
     says(page, "chance (1-2)")
     says(page, "at most 5 of 100")
-    says(page, "Head 1-2: ")  # The head furthest beyond chance is selected.
+    says(page, "Head 1-2 changed")  # The head furthest beyond chance is selected.
     says(page, "It exceeds")
     says(page, "[('beside', 'taught/")
     assert [box.label for box in page.selectbox] == ["Sentence"]
@@ -85,12 +85,12 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path, moved=1, example=2, rows="telling", frame=2)
-    says(page, "Head 0-1: ")
+    says(page, "Head 0-1 changed")
     says(page, "of [CLS]")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
     page = shown(tmp_path, moved=77, example=9, frame=9)  # The address belongs to another model.
-    says(page, "Head 1-2: ")
+    says(page, "Head 1-2 changed")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3
 
@@ -153,7 +153,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     [
         ("running", "teach", "shuffled-label"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
-        ("running", "changes", "Comparing the"),
+        ("running", "changes", "Comparing every"),
         ("stopped", "twin", "“Go on”"),
         ("failed", "twin", "The comparison failed. The disk is full."),
     ],
