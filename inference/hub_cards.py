@@ -67,9 +67,7 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         89_000_000,
-        gettext_lazy(
-            "DINOv2 with four register tokens, which absorb attention that background patches would otherwise receive."
-        ),
+        gettext_lazy("DINOv2 with four register tokens, which absorb attention to background patches."),
         reads=PICTURES,
     ),
     ModelCard(

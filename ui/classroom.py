@@ -348,7 +348,7 @@ def _bar(code: str, seen: StudentView) -> None:
                 value=seen.lost,
                 key=f"class_lost_{code}",
                 on_change=lambda: store().set_hand(code, visitor_secret(), st.session_state[f"class_lost_{code}"]),
-                help=_("Your teacher sees how many students are lost, and the names that they gave."),
+                help=_("Your teacher sees how many students are lost, and their names."),
             )
         reply(code, seen)
 

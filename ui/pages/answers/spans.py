@@ -139,7 +139,7 @@ def draw_baseline(texts: tuple[str, str]) -> None:
     """Draw the baseline: the sentence of the passage that shares the most words with the question."""
     show_notice(
         _(
-            "Baseline without a model, the sentence that shares most words with the question: “{sentence}”",
+            "Baseline, the sentence that shares most words with the question: “{sentence}”",
             sentence=truncate(nearest_sentence(*texts), 160),
         ),
         "status",

@@ -39,7 +39,7 @@ def curve(case: AblationExperiment) -> None:
         right.button(
             _("Draw the curve"),
             on_click=lambda: set_params(CauseOptions, curve=True),
-            help=_("The run can be stopped; it continues where it stopped."),
+            help=_("The run can be stopped and continued."),
         )
         return
     order, numbers = _greedy_order(case, steps)

@@ -52,7 +52,7 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("The tag of this word is measured."),
+        help=gettext_lazy("This word's tag is measured."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.

@@ -104,7 +104,7 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("One rewording per line, with the same meaning; they show how many heads flip by chance."),
+        help=_("One rewording per line; they show how many heads flip by chance."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 

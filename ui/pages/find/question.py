@@ -121,7 +121,7 @@ def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_set_probe,
-        help=_("Each question has a word, two candidates, a changed text and rewordings."),
+        help=_("A word, two candidates, a changed text and rewordings."),
         width=360,
     )
     return now
@@ -156,7 +156,7 @@ def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -
             key=UPLOAD,
             on_change=_open,
             max_upload_size=5,
-            help=_("A file of questions saved on this page"),
+            help=_("A file of questions saved here"),
         )
         if problem := st.session_state.pop(PROBLEM, ""):
             show_notice(problem)
@@ -277,7 +277,7 @@ def describe_preference(asked: HeadAnswers) -> str:
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(
-            "Largest difference: head {head}, {first} against {second}.",
+            "The largest difference is in head {head}: {first} against {second}.",
             head=head_label(layer, head),
             first=signed_percent(first),
             second=signed_percent(second),

@@ -86,7 +86,7 @@ def _draw_write_link() -> None:
         _("A text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
     st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
-              icon=":material/edit:", help=_("Write a lesson with a preview, or open a file"))  # fmt: skip
+              icon=":material/edit:", help=_("Write with a preview, or open a file"))  # fmt: skip
 
 
 def _tour() -> None:
@@ -147,7 +147,7 @@ def _draw_footer(known: NamedLesson) -> None:
                       type="tertiary", help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
-                      type="tertiary", help=_("Write a lesson with a preview, or open a file"))  # fmt: skip
+                      type="tertiary", help=_("Write with a preview, or open a file"))  # fmt: skip
 
 
 def how_to_read() -> None:

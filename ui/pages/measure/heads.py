@@ -40,8 +40,9 @@ MARKS = gettext_lazy(
     "two-sided, paired by sentence, Holm-corrected for the relations shown."
 )
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates are in the same half. Rule for two candidates: nearest, first or subject, "
-    "the best on all links, never below chance. Dotted: chance."
+    "Sentences with the same candidates are in the same half. Rule for two candidates: the "
+    "nearest, the first or the subject, whichever is best on all links, but never below chance. "
+    "Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 

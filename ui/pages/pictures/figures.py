@@ -222,8 +222,8 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
     st.caption(
         _(
-            "Mean over A's patches of the summed weight on B, minus the mean over other patches; special "
-            "tokens and a patch itself are left out."
+            "Mean over A's patches of the summed weight on B, minus the mean over other patches, without "
+            "special tokens and the patch itself."
         )
     )
     download_button(_("Save as CSV"), csv_table(names, rows), "headlight-picture-links.csv",

@@ -160,7 +160,9 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
         draw_chart(figure, "t5_buckets", about=model_provenance, computation=computation)
-        st.caption(_("Near distances have own buckets, far ones share; earlier keys use the lower half."))
+        st.caption(
+            _("Near distances have buckets of their own; far distances share buckets. Earlier keys use the lower half.")
+        )
         return
     at = _bias_index(held, choice)
     bias = held.biases[at]

@@ -171,7 +171,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
                 about=model_provenance,
                 computation=numbers,
             )
-            st.caption(_("Band: the product also depends on the positions, and at distance 0 may leave the plot."))
+            st.caption(_("Band: the range over positions. At distance 0 it may leave the plot."))
             numbers = computation.then("numbers = neighbours(vectors)", neighbours=neighbours)
             draw_chart(
                 similarity(neighbours(values), theme(), neighbour),

@@ -63,7 +63,7 @@ class RolesOptions(PaginationOptions):
     share: int = option(
         50,
         label=gettext_lazy("Minimum share"),
-        help=gettext_lazy("Share of its attention that a head must give to a place to have that role."),
+        help=gettext_lazy("Least share of a head's attention for a role."),
     )
     # Score the heads on annotated sentences too.
     relations: bool = option(
@@ -75,7 +75,7 @@ class RolesOptions(PaginationOptions):
     only: str = option(
         "",
         label=gettext_lazy("Show heads"),
-        help=gettext_lazy("Rows shown in the table; the file has all rows."),
+        help=gettext_lazy("Rows shown here; the file has all rows."),
         choices=FILTERS,
     )
     groups: int = option(

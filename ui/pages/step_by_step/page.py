@@ -65,7 +65,7 @@ def pick_view() -> str:
         required=True,
         format_func=lambda name: translate(NAMES[name]),
         on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
-        help=_("Explain one weight, its products, other rules, or all heads"),
+        help=_("One weight, its products, other rules, or all heads"),
     )
     return shown
 

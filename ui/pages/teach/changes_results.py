@@ -169,7 +169,7 @@ def _describe_further(found: HeadChanges) -> str:
     Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
     """
     return _(
-        "Heads that changed more than in the controls: {many}. Two controls are few, so this is uncertain.",
+        "Heads that changed more than in the controls: {many}. With only two controls, this is uncertain.",
         many=found.heads_further,
     )
 

@@ -181,7 +181,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help=_("The training waits in a queue here; it can be stopped and continued."),
+        help=_("The training is queued; it can be stopped and continued."),
     )
     show_notice(
         WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"

@@ -77,10 +77,10 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
-    st.caption(_("The sentences share a word; the text above is not used."))
+    st.caption(_("They share a word; the text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
-                help=_("If empty, only the other words are compared"))  # fmt: skip
+                help=_("If empty, only the others are compared"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)

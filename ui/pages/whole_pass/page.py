@@ -129,7 +129,7 @@ def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Non
         _("Save as PyTorch"),
         asked.result.program,
         "whole_pass.py",
-        _("A program from ids to output that reproduces these numbers"),
+        _("Program from ids to output that reproduces these numbers"),
         kind="text/x-python",
     )
 
