@@ -11,7 +11,7 @@ from typing import Any
 
 Node = Any  # str | [tag, *children]
 INLINE = re.compile(
-    r"(?P<escape>\\[\\*_`$\[\]#-])|\$\$(?P<block>[^$]+)\$\$|\$(?P<math>[^$\n]+)\$|`(?P<code>[^`]+)`"
+    r"(?P<escape>\\[!-/:-@\[-`{-~])|\$\$(?P<block>[^$]+)\$\$|\$(?P<math>[^$\n]+)\$|`(?P<code>[^`]+)`"
     r"|\*\*(?P<strong>.+?)\*\*|\*(?P<em>(?!\s)(?:\*\*[^*]+\*\*|[^*])+(?<!\s))\*",
     re.DOTALL,
 )

@@ -161,11 +161,12 @@ def _entries(texts: Sequence[tuple[RecordedText | RecordedPicture, str, float]])
     for text, file, error in texts:
         about = dict(caption_pairs(caption(text.view)))
         about[_("Largest rounding error")] = f"{error:.1g}"
+        model = _("Model: {name}", name=text.view.trace.model.name)
         variant = {
             "file": file,
             "kind": "picture" if isinstance(text, RecordedPicture) else "text",
             "label": text.label,
-            "note": translate(text.note),
+            "note": " · ".join(filter(None, (model, translate(text.note)))),
             "caption": text.caption,
             "about": about,
         }

@@ -206,6 +206,11 @@ def test_the_page_names_its_files_and_escapes_its_texts(shown: Shown) -> None:
     assert site_files([of(shown)] * 2, "<b>Title</b>", "A & B") == files  # equal content, equal names
 
 
+def test_the_line_above_a_view_names_its_model(shown: Shown) -> None:
+    page = site_files([replace(of(shown), note="A sentence.")], "Site")["index.html"].decode()
+    assert json.dumps(f"Model: {shown.view.trace.model.name} · A sentence.") in page
+
+
 def test_a_site_needs_a_text() -> None:
     with pytest.raises(ValueError, match="text"):
         site_files([], "Title")

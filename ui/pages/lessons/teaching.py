@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import streamlit as st
 
-from i18n import _
+from i18n import _, error_message
 from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
 from lessons.checks import CHECKS, Check
 from lessons.library import ORDER, come_along, format_help, pack_lesson, source, template
 from lessons.reading import MOST_BYTES, Fault
-from lessons.schema import Lesson, LessonStep, Teacher
+from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
+from lessons.sheet import Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
 from ui.pages.lessons.current_lesson import (
@@ -27,33 +30,58 @@ from ui.pages.lessons.current_lesson import (
     restore_draft,
     store_draft,
 )
-from ui.pages.lessons.views import empty_view
+from ui.pages.lessons.views import choice_of, empty_view, model_title
+from ui.pages.lessons.worksheet import draw_print_button
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
+from ui.show.text import escape_markdown, format_and_list
 from ui.show.views import link_to_view
 from ui.state.params import set_params
 
 
 def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
-    """Draw the teacher's key on a single page that can be printed."""
-    st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
-              icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
-    st.subheader(_("Aims"))
-    draw_markdown(teacher.aims)
-    st.subheader(_("Plan"))
+    """Draw the teacher's key, with the button that saves it as a page to print."""
+    with st.container(horizontal=True):
+        st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
+                  icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
+        place = st.empty()
+    blocks = teachers_key(known, teacher)
+    with place:
+        title = Heading(markdown_of(known.lesson.title), 1)
+        draw_print_button(_("Page to print"), known, [title, *blocks], "headlight-lesson-key.html")
+    for block in blocks:
+        if isinstance(block, Heading):
+            st.subheader(block.text)
+        elif isinstance(block, Quotation):
+            show_notice(block.text, role="status")
+        else:
+            st.markdown(block.text)
+
+
+def teachers_key(known: NamedLesson, teacher: Teacher) -> list[Heading | Prose | Quotation]:
+    """Return aims, plan, expected answers and common mistakes; the answers are computed now."""
+    blocks: list[Heading | Prose | Quotation] = [Heading(_("Aims"), 2), Prose(markdown_of(teacher.aims))]
+    blocks.append(Heading(_("Plan"), 2))
     begins = 0
     for part in teacher.plan:
         ends = begins + part.minutes
-        st.markdown(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what)))
+        said = _("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what))
+        blocks.append(Prose(said))
         begins = ends
-    st.subheader(_("Expected answers"))
-    st.caption(_("Computed now from the lesson's models."))
+    blocks += [Heading(_("Expected answers"), 2), Prose(_models_sentence(known.lesson))]
     for at, step in enumerate(known.lesson.steps):
         if step.question is not None:
-            _draw_expected(at, step)
+            blocks += _answer_blocks(at, step, step.question)
     if teacher.mistakes:
-        st.subheader(_("Common mistakes"))
-        draw_markdown(teacher.mistakes)
+        blocks += [Heading(_("Common mistakes"), 2), Prose(markdown_of(teacher.mistakes))]
+    return blocks
+
+
+def _models_sentence(lesson: Lesson) -> str:
+    """Return the sentence that names the models of a lesson's views, and the reason for other numbers elsewhere."""
+    titles = dict.fromkeys(model_title(choice_of(step.view).model) for step in lesson.steps if step.view is not None)
+    models = format_and_list([escape_markdown(title) for title in titles])
+    return _("Computed now by {models}; other models give other numbers.", models=models) if models else ""
 
 
 def minutes(count: int) -> str:
@@ -61,26 +89,20 @@ def minutes(count: int) -> str:
     return _("{n} min", n=count)
 
 
-def _draw_expected(at: int, step: LessonStep) -> None:
-    """Draw a question with its right answer."""
-    question = step.question
-    if question is None:
-        return
-    st.markdown(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
-    draw_markdown(question.ask)
+def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion) -> Iterator[Prose | Quotation]:
+    """Yield a question with its right answer, or with the reason why there is none."""
+    yield Prose(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
+    yield Prose(markdown_of(question.ask))
     seen = empty_view(step.view)
     try:
         right = right_answer(question, seen.asked)
         if right is not None:
             keys = seen.asked.view().keys if question.kind == "token" else ()
             answer = format_answer(question, right.answer, keys)
-            show_notice(" — ".join(part for part in (answer, told_here(right.said)) if part), role="status")
-    except Unanswerable as error:
-        show_notice(error.args[0], role="status")
-    except UserError as refusal:
-        show_notice(refusal.message)
-    draw_markdown(question.expected)
-    draw_markdown(question.reveal)
+            yield Quotation(" — ".join(part for part in (answer, told_here(right.said)) if part))
+    except (Unanswerable, UserError) as error:
+        yield Quotation(error_message(error))
+    yield from (Prose(markdown_of(said)) for said in (question.expected, question.reveal) if said)
 
 
 BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"

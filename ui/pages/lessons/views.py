@@ -35,7 +35,7 @@ from ui.show.text import escape_markdown
 from ui.show.views import link_to_view
 from ui.state.navigation import title_of, view_named
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
-from ui.state.view_state import DECLARED, PACKED, ViewState, parse, to_query
+from ui.state.view_state import DECLARED, DEFAULT_MODEL, PACKED, ViewState, parse, to_query
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
@@ -115,7 +115,11 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
-    st.caption(_("Model: {name}", name=escape_markdown(_model_title(choice.model))))
+    help = _("Other models give other numbers; Attention heads opens with {model}.", model=model_title(DEFAULT_MODEL))
+    st.caption(
+        _("Model: {name}", name=escape_markdown(model_title(choice.model))),
+        help=help if choice.model != DEFAULT_MODEL else None,
+    )
     name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":
@@ -133,7 +137,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     return seen
 
 
-def _model_title(name: str) -> str:
+def model_title(name: str) -> str:
     """Return the title of a model's card, or its name without a card."""
     return next((translate(card.title) for card in get_backend().models() if card.id == name), name)
 

@@ -1,27 +1,39 @@
-"""The worksheet of a lesson: a file with every question, the numbers that it needs, and the reader's answers."""
+"""The worksheet of a lesson: every question with the figures and numbers that it needs, and the reader's answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
-from attention.mask import FloatArray
-from i18n import _, translate
+from attention.view import View
+from i18n import _, active_language, translate
 from inference import UserError
 from lessons.answer_key import CheckContext, Unanswerable, check_head, place
 from lessons.model_checks import cross_attention
 from lessons.schema import LessonQuestion, LessonStep
+from lessons.sheet import Block, Choices, Figure, Heading, Prose, Quotation, Room, Table, in_html, in_markdown
 from lessons.steps import VIEW, markdown_of
 from ui.pages.lessons.answers import StepAnswer, answer_at, count_answered, forget
 from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.views import choice_of, empty_view, withheld_part
 from ui.show.tables import csv_table, download_button
-from ui.state.navigation import view_named
+from ui.state.navigation import title_of, view_named
 from ui.state.view_state import ViewState
+from viz.static import heads
+from viz.static.shapes import svg
 
-ROOM = "_" * 60  # room for an answer on paper
 MOST = 40  # words of a table
+MOST_ROWS = 6  # words whose weights a table has
+MOST_CELLS = 100_000  # weights in the maps of all heads together
+FREE_LINES = 4  # lines for a free answer on paper
+# Checks that the printed numbers or maps answer; the other checks need a view of the app
+PRINTED = ("most_looked_at", "weight", "usual", "weight_rank", "source_of", "across")
+ALL_HEADS = (
+    "head_linking", "head_giving_most", "head_at_offset", "heads_preferring", "heads_turning", "most_to_later",
+    "share_to_later",
+)  # fmt: skip
 
 
 def draw_worksheet(known: NamedLesson) -> None:
@@ -42,10 +54,12 @@ def draw_worksheet(known: NamedLesson) -> None:
 
 
 def _draw_files(known: NamedLesson) -> None:
+    blocks = worksheet(known)
     with st.container(horizontal=True):
+        draw_print_button(_("Worksheet to print"), known, blocks, "headlight-worksheet.html")
         download_button(
             _("Save the worksheet"),
-            in_markdown(known),
+            in_markdown(blocks),
             "headlight-worksheet.md",
             _("Every question with your answer, as text"),
             kind="text/markdown",
@@ -65,59 +79,125 @@ def _draw_files(known: NamedLesson) -> None:
         )
 
 
-def in_markdown(known: NamedLesson) -> str:
-    """Return the worksheet as Markdown: questions with their step's text and numbers, and answers or room for them."""
-    lines = [f"# {markdown_of(known.lesson.title)}", ""]
+def draw_print_button(label: str, known: NamedLesson, blocks: Sequence[Block], file: str) -> None:
+    """Draw the button that saves a sheet as an HTML page."""
+    page = in_html(markdown_of(known.lesson.title), blocks, active_language())
+    help = _("A page with formulas and figures; it opens the print dialog")
+    download_button(label, page, file, help, kind="text/html", key=file)
+
+
+def worksheet(known: NamedLesson) -> list[Block]:
+    """Return the questions with their step's text, figures and numbers, and answers or room for them."""
+    blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     for at, step, question, found in _question_steps(known):
-        lines += [f"## {at + 1}. {markdown_of(step.title)}", "", markdown_of(step.text).strip(), ""]
-        lines += [*_view_lines(step), f"**{markdown_of(question.ask)}**", ""]
-        lines += [_("Read: {text}", text=found.read), ""] if found.read else []
-        lines += [*_answer_lines(question, found), ""]
+        blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
+        blocks += [*view_blocks(step, question), Prose(_("**Question.** {ask}", ask=markdown_of(question.ask)))]
+        blocks += [Prose(_("Read: {text}", text=found.read))] if found.read else []
+        blocks.append(_answer_block(question, found))
         if found.is_over and found.said:
-            lines += [f"{_verdict(found)} {translate(found.said)}".strip(), ""]
-    return "\n".join(lines)
+            blocks.append(Prose(f"{_verdict(found)} {translate(found.said)}"))
+    return blocks
 
 
-def _answer_lines(question: LessonQuestion, found: StepAnswer) -> list[str]:
+def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:
     """Return the choices with the chosen one ticked, the answer as a quotation, or room for an answer."""
     if question.kind == "choice":
-        return [f"- [{'x' if key == found.answer else ' '}] {markdown_of(text)}" for key, text in question.choices]
-    return [f"> {line}" for line in found.text.splitlines()] or [_("Your answer") + f": {ROOM}"]
+        return Choices(tuple((markdown_of(text), key == found.answer) for key, text in question.choices))
+    if found.text:
+        return Quotation(found.text)
+    return Room(_("Your answer"), FREE_LINES if question.kind == "text" else 1)
 
 
-def _view_lines(step: LessonStep) -> list[str]:
-    """Return the model, the text and the numbers of a step's view; nothing that a prediction must not see."""
-    if step.view is None or step.view.yours or withheld_part(step) == VIEW:
-        return []
-    if "text" not in dict(step.view.query):
-        return []
-    choice, asked = choice_of(step.view), empty_view(step.view).asked
-    lines = [_("Model: {name}", name=choice.model), "", f"> {choice.text}", ""]
+def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
+    """Yield the model, the text and the numbers of a step's view, or the page that has them.
+
+    Nothing that a prediction must not see is in them.
+    """
+    if step.view is None or withheld_part(step) == VIEW:
+        return
+    name, asked = view_named(step.view.page), empty_view(step.view).asked
+    printed: list[Block] = []
+    if "text" in dict(step.view.query) and not step.view.yours:
+        choice = choice_of(step.view)
+        yield Prose(_("Model: {name}", name=choice.model))
+        yield Quotation(choice.text)
+        try:
+            printed = list(_figures(step, question, choice, asked))
+        except (Unanswerable, UserError):
+            printed = []  # the page of the app has the numbers, or the reason why there are none
+    yield from printed
+    if not printed and name is not None:
+        link = _("Attention heads") if name == "explore" else translate(title_of(name))
+        yield Prose(_("This view is in the app. Open it there: {link}", link=link))
+
+
+def _figures(step: LessonStep, question: LessonQuestion, choice: ViewState, asked: CheckContext) -> Iterator[Block]:
+    """Yield the tables and maps that a question needs; nothing if only a page of the app has them."""
+    assert step.view is not None
+    check = question.check.check if question.check is not None else None
+    given = dict(question.check.given) if question.check is not None else {}
+    if view_named(step.view.page) == "translate" and (check is None or check in PRINTED):
+        yield _alignment(asked, choice)
+    elif check in ALL_HEADS:
+        for text in (choice.text, given["other"]) if "other" in given else (choice.text,):
+            view = asked.reads({"text": text}).view()
+            if view.layers * view.heads * len(view.queries) * len(view.keys) <= MOST_CELLS:
+                yield Figure(text, svg(heads.picture(view), 0))
+    elif view_named(step.view.page) == "explore" and (check is None or check in PRINTED):
+        layer, head = given.get("layer", choice.layer), given.get("head", choice.head)
+        if layer is not None and head is not None:
+            yield _weights(asked.view(), (layer, head), *_table_words(step, question, asked.view()))
+
+
+def _table_words(step: LessonStep, question: LessonQuestion, view: View) -> tuple[list[str], str]:
+    """Return the words whose rows a question needs, and the word whose column it needs, or "".
+
+    These are the words of the check, those highlighted in the view, and others that the step's text quotes.
+    """
+    assert step.view is not None
+    given = dict(question.check.given) if question.check is not None else {}
+    highlight = (*step.view.highlight, "", "")
+    to = str(given.get("to", highlight[1]))
+    quoted = re.findall("“([^“”]+)”", markdown_of(step.text) + markdown_of(question.ask))
+    others = (word for word in quoted if word.casefold() != to.casefold())
+    words = {word.casefold(): word for word in (*others, highlight[0], str(given.get("word", "")))}
+    rows = [word for word in reversed(words.values()) if _has(view, word)]
+    return rows[:MOST_ROWS], to
+
+
+def _has(view: View, word: str) -> bool:
     try:
-        name = view_named(step.view.page)
-        if name == "explore" and step.view.highlight and choice.layer is not None and choice.head is not None:
-            return lines + _weights(asked, choice.layer, choice.head, step.view.highlight)
-        return lines + _alignment(asked, choice) if name == "translate" else lines
-    except (Unanswerable, UserError):
-        return lines  # the lesson can be answered without the numbers, in the app
+        place(view.queries, word)
+    except Unanswerable:
+        return False
+    return True
 
 
-def _weights(asked: CheckContext, layer: int, head: int, words: Sequence[str]) -> list[str]:
-    """Return a table of a head's weights from the first of the words, and to the second if there is one."""
-    view = asked.view()
+def _weights(view: View, chosen: tuple[int, int], words: Sequence[str], to: str) -> Table:
+    """Return a table of a head's weights: a column for the row of each word, and one for the column of ``to``."""
+    layer, head = chosen
     check_head(view, layer, head)
     weights = view.weights(layer, head)
-    columns = [weights[place(view.queries, words[0])]]
-    names = [f"{words[0]} →"]
-    if len(words) > 1 and len(view.queries) == len(view.keys):
-        columns.append(weights[:, place(view.keys, words[1])])
-        names.append(f"→ {words[1]}")
-    shown = [[float(column[at]) for column in columns] for at in range(min(len(view.keys), MOST))]
+    columns = [weights[place(view.queries, word)] for word in words]
+    names = [f"{word} →" for word in words]
+    if to and len(view.queries) == len(view.keys):
+        columns.append(weights[:, place(view.keys, to)])
+        names.append(f"→ {to}")
     title = _("Head {layer}-{head}", layer=layer, head=head)
-    return _table(title, names, [cell.label for cell in view.keys], shown)
+    rows = zip([cell.label for cell in view.keys[:MOST]], *columns, strict=False)
+    return Table((title, *names), tuple((label, *map(_format_weight, line)) for label, *line in rows))
 
 
-def _alignment(asked: CheckContext, choice: ViewState) -> list[str]:
+def _format_weight(weight: float) -> str:
+    """Return a weight with three digits, so that those of a row sum to 1.00.
+
+    >>> _format_weight(0.0004)
+    '0.000'
+    """
+    return f"{weight:.3f}"
+
+
+def _alignment(asked: CheckContext, choice: ViewState) -> Table:
     """Return a table of the cross-attention that the view shows."""
     layer = len(asked.trace().records("cross")) - 1 if choice.layer is None else choice.layer
     head = -1 if choice.layer is None or choice.head is None else choice.head
@@ -127,28 +207,9 @@ def _alignment(asked: CheckContext, choice: ViewState) -> list[str]:
         if head < 0
         else _("Head {layer}-{head}", layer=layer, head=head)
     )
-    return _table(
-        title, [cell.label for cell in found.source], [cell.label for cell in found.target], weights[:MOST, :MOST]
-    )
-
-
-def _table(
-    title: str, columns: Sequence[str], rows: Sequence[str], weights: FloatArray | list[list[float]]
-) -> list[str]:
-    """Return a Markdown table of weights with two digits, and an empty line."""
-    names = [title, *columns[:MOST]]
-    body = [[row, *(f"{weight:.2f}" for weight in line)] for row, line in zip(rows, weights, strict=False)]
-    lines = [names, ["---"] * len(names), *body]
-    return [*(f"| {' | '.join(map(_escape_cell, line))} |" for line in lines), ""]
-
-
-def _escape_cell(text: str) -> str:
-    """Escape the characters that end a cell or begin a tag.
-
-    >>> _escape_cell("</s>"), _escape_cell("a|b")
-    ('\\\\</s>', 'a\\\\|b')
-    """
-    return text.replace("|", "\\|").replace("<", "\\<")
+    columns, rows = ([cell.label for cell in cells[:MOST]] for cells in (found.source, found.target))
+    cells = zip(rows, weights[:MOST, :MOST], strict=False)
+    return Table((title, *columns), tuple((row, *map(_format_weight, line)) for row, line in cells))
 
 
 def _verdict(found: StepAnswer) -> str:

@@ -7,8 +7,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lessons.library import ORDER, come_along
+from lessons.library import COURSE, ORDER, come_along
 from lessons.schema import LessonStep
+from lessons.sheet import BLANK, Figure, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
 from tests.support.asking import asked
 from tests.support.savedfiles import Saved
@@ -28,7 +29,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[int, StepAnswer]:
 
 def sections(name: str) -> dict[int, str]:
     """Return the parts of a lesson's worksheet by step, from 0."""
-    text = worksheet.in_markdown(NamedLesson(name, come_along()[name]))
+    text = in_markdown(worksheet.worksheet(NamedLesson(name, come_along()[name])))
     parts = re.split(r"(?m)^## (\d+)\. ", text)[1:]
     return {int(number) - 1: part for number, part in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -50,12 +51,12 @@ def test_every_question_has_its_text_its_choices_and_room(name: str) -> None:
             continue
         assert markdown_of(step.text).strip() in found[at]
         assert markdown_of(step.question.ask) in found[at]
-        boxes = [f"- [ ] {markdown_of(text)}" for _key, text in step.question.choices] or [worksheet.ROOM]
+        boxes = [f"- [ ] {markdown_of(text)}" for _key, text in step.question.choices] or [BLANK]
         assert all(box in found[at] for box in boxes)
 
 
 @pytest.mark.usefixtures("answers")
-@pytest.mark.parametrize(("name", "at"), [("attention", 5), ("it_and_animal", 7)])
+@pytest.mark.parametrize(("name", "at"), [("attention", 5), ("attention", 7), ("it_and_animal", 7)])
 def test_the_word_with_most_weight_is_in_the_table(name: str, at: int) -> None:
     step: LessonStep = come_along()[name].steps[at]
     assert step.question is not None
@@ -63,10 +64,34 @@ def test_the_word_with_most_weight_is_in_the_table(name: str, at: int) -> None:
     right = right_answer(step.question, seen)
     assert right is not None
     weights = {
-        word: cells[0] for word, cells in rows(sections(name)[at]).items() if re.fullmatch(r"[01]\.\d\d", cells[0])
+        word: cells[0] for word, cells in rows(sections(name)[at]).items() if re.fullmatch(r"[01]\.\d{3}", cells[0])
     }
     assert len(weights) > 5
     assert max(weights, key=lambda word: float(weights[word])) == seen.view().keys[int(str(right.answer))].label
+
+
+@pytest.mark.usefixtures("answers")
+def test_the_words_that_a_text_names_have_their_rows() -> None:
+    (head, *_others) = [line for line in sections("attention")[7].splitlines() if line[:1] == "|"]
+    assert all(f"{word} →" in head for word in ("cross", "was", "street"))
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize("name", COURSE)
+def test_a_question_about_heads_has_their_maps(name: str) -> None:
+    for step in come_along()[name].steps:
+        if step.question is None or step.question.kind not in ("head", "token") or step.view is None:
+            continue
+        drawn = [type(block) for block in worksheet.view_blocks(step, step.question)]
+        assert (Figure if step.question.kind == "head" else Table) in drawn, step.title
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_question_on_two_texts_has_the_maps_of_both() -> None:
+    step = come_along()["it_and_animal"].steps[5]
+    assert step.question is not None
+    texts = [block.caption for block in worksheet.view_blocks(step, step.question) if isinstance(block, Figure)]
+    assert [text.split()[-1] for text in texts] == ["tired.", "wide."]
 
 
 @pytest.mark.usefixtures("answers")
@@ -88,3 +113,6 @@ def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
     page.session_state["worksheet"] = True
     text = saved(page.run(), "Save the worksheet")
     assert "(2, 1)" in text
+    paper = saved(page, "Worksheet to print")
+    assert "<msqrt>" in paper
+    assert "print()" in paper
