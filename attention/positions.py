@@ -167,9 +167,10 @@ def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
-    """Return an upper bound of rotary scores at each distance, relative to distance 0, shape (distance,).
+    """Return the decay of an upper bound of rotary scores: the bound relative to distance 0, shape (distance,).
 
-    The bound holds up to a constant factor. It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i
+    The bound is this times a factor that depends on the vectors, so scores relative to distance 0 may exceed the
+    decay. It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i
     (arXiv:2104.09864, section 3.4.3).
 
     >>> rotary_bound(np.array([0, 1]), np.array([np.pi, 2 * np.pi])).round(2).tolist()

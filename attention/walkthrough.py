@@ -392,7 +392,7 @@ def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) ->
         return (*found, rf"a &= e^{{-\infty}} = 0 \quad \text{{{translate(MASKED)}}}")
     total = rf"\textstyle\sum_j e^{{{name}_j}}"
     total = total if weighing.sink is None else rf"(e^t + {total})"
-    return (*found, rf"a &= e^{{{name}}} / {total}", _softmax(weighing, score, at))
+    return (*found, rf"a &= e^{{{name}}} / {total}", *_softmax(weighing, score, total, at))
 
 
 def format_projection(vector: FloatArray, weights: FloatArray, bias: float | None, name: str) -> tuple[str, ...]:
@@ -439,7 +439,7 @@ def _sum(name: str, found: Products) -> tuple[str, ...]:
 
 
 def _smaller(left: int) -> str:
-    return translate(ngettext_lazy("{n} smaller", "{n} smaller", left, n=left))
+    return translate(ngettext_lazy("the other one", "the other {n} together", left, n=left))
 
 
 def _times(channels: int, scale: float, dot: float) -> str:
@@ -448,10 +448,37 @@ def _times(channels: int, scale: float, dot: float) -> str:
     return rf"{number(dot)} \cdot {scale:.4g}"
 
 
-def _softmax(weighing: WeightSteps, score: float, at: int) -> str:
-    """Return the softmax as exp(score - log-sum-exp), which avoids huge numbers."""
+LARGEST_EXP = 1e6  # Powers and sums up to this number, and powers down to its inverse, are written as numbers.
+
+
+def _softmax(weighing: WeightSteps, score: float, name: str, at: int) -> tuple[str, ...]:
+    """Return the rows of the softmax: the power and the sum of powers, which is ``name`` in LaTeX, and their ratio.
+
+    Numbers that are too large or too small are replaced by the logarithm of the sum.
+    """
     finite = weighing.scores[0][weighing.allowed[0]].astype(np.float64)
     entries = finite if weighing.sink is None else np.append(finite, weighing.sink)
     top = float(entries.max())
     total = top + float(np.log(np.exp(entries - top).sum()))
-    return rf"&= e^{{{number(score)} - {_format_signed(total)}}} = {number(float(weighing.weights[0, at]))}"
+    weight = number(float(weighing.weights[0, at]))
+    if max(total, -score) < np.log(LARGEST_EXP):
+        power, powers = _three_digits(np.exp(score)), _three_digits(np.exp(total))
+        return (rf"&= e^{{{number(score)}}} / {powers} = {power} / {powers} = {weight}",)
+    return (
+        rf"&= e^{{{number(score)} - \ln {name}}}",
+        rf"&= e^{{{number(score)} - {_format_signed(total)}}} = {weight}",
+    )
+
+
+def _three_digits(value: float) -> str:
+    """Format a positive number for LaTeX with three significant digits, or as an integer.
+
+    >>> _three_digits(62.49), _three_digits(0.01234), _three_digits(12345.6)
+    ('62.5', '0.0123', '12{,}346')
+    """
+    digits = (
+        f"{value:,.0f}"
+        if value >= 1000
+        else np.format_float_positional(value, precision=3, unique=False, fractional=False, trim="-")
+    )
+    return digits.replace(",", "{,}")

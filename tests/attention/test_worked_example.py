@@ -42,10 +42,21 @@ def test_the_lines_lead_from_the_products_to_the_weight() -> None:
     assert last_number(found[2]) == pytest.approx(float(weighing.dots[0, 3]), abs=0.005)
     assert last_number(found[3]) == pytest.approx(float(weighing.scaled[0, 3]), abs=0.005)
     assert last_number(found[-1]) == pytest.approx(float(rec.weights(1)[2, 3]), abs=0.005)
+    power, total = (np.exp(values.astype(float)) for values in (weighing.scores[0, 3], weighing.scores[0]))
+    ratio = re.search(r"= ([\d.]+) / ([\d.]+) = ", found[-1])
+    assert ratio is not None
+    assert [float(part) for part in ratio.groups()] == pytest.approx([float(power), float(total.sum())], rel=0.005)
+
+
+def test_sums_that_are_too_large_are_written_as_their_logarithm() -> None:
+    rec = record(scale=400.0)
+    found, weighing = written(rec)
     exponent = re.search(rf"e\^{{({DECIMAL}) - \(?({DECIMAL})\)?}}", found[-1])
     assert exponent is not None
-    lse = float(np.log(np.exp(weighing.scores[0].astype(float)).sum()))
+    scores = weighing.scores[0].astype(float)
+    lse = float(np.log(np.exp(scores - scores.max()).sum()) + scores.max())
     assert float(exponent[2]) == pytest.approx(lse, abs=0.005)
+    assert r"\ln" in found[-2]
 
 
 def test_every_rule_of_the_layer_has_its_line() -> None:

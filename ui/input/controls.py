@@ -158,6 +158,7 @@ SHOWN = 60  # The last of so many words is hidden first, so that it is visible w
 NOTHING = "-"  # Value in a link for no hidden words.
 _PLACES = re.compile(r"[01]:[0-9]{1,7}-[0-9]{1,7}(,[01]:[0-9]{1,7}-[0-9]{1,7}){0,199}")
 TYPED = "[MASK]"
+UNDERSCORES = re.compile(r"(?<!\w)__+(?!\w)")  # A blank as on paper; the underscores of __init__ are part of a word.
 
 
 def fingerprint(text: str, pair: str) -> str:
@@ -193,6 +194,15 @@ def write(places: Collection[Place]) -> str:
     ('0:4-10', '-')
     """
     return ",".join(f"{text}:{start}-{end}" for text, start, end in sorted(places)) or NOTHING
+
+
+def blanks_as_masks(text: str) -> str:
+    """Return the text with [MASK] for each run of two or more underscores that is not part of a word.
+
+    >>> blanks_as_masks("She opened the ___, not __init__.")
+    'She opened the [MASK], not __init__.'
+    """
+    return UNDERSCORES.sub(TYPED, text)
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:

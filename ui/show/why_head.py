@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.score_terms import ScoreTerms
+from attention.score_terms import BIAS, BLOCKS, POSITION, RELATIVE, SEGMENT, TOKEN, ScoreTerms
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
@@ -21,13 +21,21 @@ from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import format_comma_list, join_sentences
+from ui.show.text import format_comma_list, join_sentences, scientific
 from viz.figures.token_bars import source_terms
 
 KEY, TRAIL = "why_head", "why_trail"
 SHOWN = 8  # sources in each figure, the largest first
 PAIRS = 5  # pairs of sources in the table
 SIDES = {"query": gettext_lazy("query side"), "key": gettext_lazy("key side")}
+SOURCES = {
+    TOKEN: gettext_lazy("token embedding"),
+    POSITION: gettext_lazy("position embedding"),
+    SEGMENT: gettext_lazy("segment embedding"),
+    BIAS: gettext_lazy("all biases"),
+    RELATIVE: gettext_lazy("relative position"),
+    RANDOM: gettext_lazy("random control"),
+}
 Variant = tuple[ScoreAnswer | None, tuple[str, ...]]
 
 
@@ -102,14 +110,18 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
     left, right = st.columns(2)
     for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
-        values = dict(side_values([answer.terms for answer in answers], side)[:SHOWN])
+        found_values = side_values([answer.terms for answer in answers], side)[:SHOWN]
+        values = {source_title(name): parts for name, parts in found_values}
         figure = source_terms(values, words[: len(answers)], theme(), title)
         draw_chart(figure, f"why_{side}", place=place, about=page_provenance if view.trace.picture is None else dict)
     _follow(view, link, found.terms, explained.follow)
     st.caption(
         _(
-            "Bars: each part's addition to this score, minus its mean over visible tokens. Norm "
-            "statistics are held at this pass."
+            "Each chart divides the same {excess:+.2f}: by the sources of the query, or by those of the key. The "
+            "{shown} largest are drawn. Each part is minus its mean over visible tokens, with the means and variances "
+            "of norms as in this pass.",
+            excess=found.score - found.mean_over_keys,
+            shown=SHOWN,
         )
     )
     _details(link, found)
@@ -125,6 +137,24 @@ def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[
     return sorted(values.items(), key=lambda entry: -max(map(abs, entry[1])))
 
 
+def source_title(source: str) -> str:
+    """Return the displayed name of a source.
+
+    >>> source_title("ffn 0"), source_title("cross 2-1"), source_title("head 2-1"), source_title("position")
+    ('feed-forward, layer 0', 'cross-attention 2-1', 'head 2-1', 'position embedding')
+    """
+    if source in SOURCES:
+        return translate(SOURCES[source])
+    number = source.rpartition(" ")[2]
+    if source.startswith(BLOCKS[0]):
+        return _("feed-forward, layer {layer}", layer=number)
+    if source.startswith(BLOCKS[1]):
+        return _("layer {layer}", layer=number)
+    if source.startswith("cross "):
+        return _("cross-attention {head}", head=number)
+    return _("head {head}", head=number)
+
+
 def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
     """Return sentences on the largest sources of query and key, and on the largest change in a variant.
 
@@ -132,7 +162,8 @@ def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, 
     """
     said = [
         _(
-            "In head {head}, “{target}” scores {excess:+.2f} against the mean, mostly {parts}.",
+            "In head {head}, “{target}” scores {excess:+.2f} against the mean over visible tokens. Largest source of "
+            "each vector: {parts}.",
             head=link.name,
             target=link.target,
             excess=found.score - found.mean_over_keys,
@@ -151,7 +182,7 @@ def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, 
                 "With “{word}” the {side} changes most: {name} {now:+.2f} → {before:+.2f}.",
                 word=word,
                 side=translate(SIDES[side]),
-                name=name,
+                name=source_title(name),
                 now=now,
                 before=before,
             )
@@ -166,7 +197,7 @@ def _largest_parts(link: ExplainedLink, found: ScoreAnswer) -> list[str]:
     parts = []
     for side, name, [value] in sorted(largest, key=lambda part: -abs(part[2][0])):
         word = link.source if side == "query" else link.target
-        part = _("{source} of “{word}” {value:+.2f}", source=name, word=word, value=value)
+        part = _("{source} of “{word}” {value:+.2f}", source=source_title(name), word=word, value=value)
         if check := differing.get((side, name)):
             part = _("{part} (removal changes the score by {change:+.2f})", part=part, change=-check.measured)
         parts.append(part)
@@ -225,22 +256,20 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
     left.markdown(_("**Largest pairs**"))
     draw_table(
         {
-            _("Query"): [row[0] for row in rows[:PAIRS]],
-            _("Key"): [row[1] for row in rows[:PAIRS]],
+            _("Query"): [source_title(row[0]) for row in rows[:PAIRS]],
+            _("Key"): [source_title(row[1]) for row in rows[:PAIRS]],
             _("Part"): [round(row[3], 3) for row in rows[:PAIRS]],
         },
         place=left,
     )
     right.markdown(_("**Causal check**"))
     draw_table(_check_columns(found.checks), place=right)
-    many = sum(check.differs for check in found.checks if check.source != RANDOM)
+    right.markdown(describe_checks(found.checks))
     st.caption(
         _(
-            "One source is removed from the query or key and the score recomputed with new norms: "
-            "{many} of {all} differ by over 20 %. Parts sum to the score within {error:.0e}.",
-            many=many,
-            all=sum(check.source != RANDOM for check in found.checks),
-            error=found.error,
+            "Measured: the fall of the score if the source is removed from the query or key, with new norms. Random "
+            "control: random vectors as long as the largest source. Parts sum to the score within {error}.",
+            error=scientific(found.error),
         )
     )
     download_button(
@@ -252,10 +281,24 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
     )
 
 
+def describe_checks(checks: Sequence[SourceCheck]) -> str:
+    """Return the conclusion of the causal checks: whether removals have the effect that the bars predict."""
+    sources = [check for check in checks if check.source != RANDOM]
+    many = sum(check.differs for check in sources)
+    if not many:
+        return _("Each removal changes the score as its bar predicts.")
+    return _(
+        "Removal has another effect than the bar, by over 20 %, for {many} of {all} sources. Their bars show where the "
+        "score comes from, not an effect.",
+        many=many,
+        all=len(sources),
+    )
+
+
 def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
     return {
         _("Side"): [translate(SIDES[check.side]) for check in checks],
-        _("Part"): [_("random control") if check.source == RANDOM else check.source for check in checks],
+        _("Part"): [source_title(check.source) for check in checks],
         _("Predicted"): [round(check.predicted, 3) for check in checks],
         _("Measured"): [round(check.measured, 3) for check in checks],
         _("Difference"): ["> 20 %" if check.differs else "" for check in checks],

@@ -93,7 +93,7 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """The scores at each distance for a set of rotary angles, and an upper bound of them."""
+    """The scores at each distance for a set of rotary angles, and the decay of their upper bound, both from 1."""
 
     name: str  # "" if there is a single set
     score: Numbers  # (distance,)
@@ -101,9 +101,9 @@ class RotarySet:
 
 
 def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
-    """Draw the score of a key equal to the query, and the paper's bound, for each set of angles.
+    """Draw the score of a key equal to the query, and the decay of the paper's bound, for each set of angles.
 
-    Scores are solid lines, bounds are dotted.
+    Scores are solid lines, the decay of bounds is dotted.
     """
     figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
     for turning, colour in zip(turnings, line_colors(theme), strict=False):
@@ -111,7 +111,7 @@ def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure
         more = f" ({escape_label(turning.name)})" if turning.name else ""
         for name, values, dash in (
             (_("score of an equal key"), turning.score, "solid"),
-            (_("the paper's bound"), turning.bound, "dot"),
+            (_("decay of the bound"), turning.bound, "dot"),
         ):
             figure.add_scatter(
                 name=name + more,

@@ -37,7 +37,7 @@ INPUTS = {title: name for name, title in TITLES.items()}
 NEEDED = ("x", "w_q", "w_k", "w_v")
 RESULTS = re.compile(
     r"(P|X \+ P|Q|K|V|Q·Kᵀ|Q·Kᵀ/√d_k|masked|e\^s|sum of e\^s|A|A·V|result|result·W_O|X \+ attention"
-    r"|LayerNorm|N·W_1|ReLU|·W_2|sum|LayerNorm of the sum|logits|e\^logit|sum of e\^logit|next word)( head [1-8])?"
+    r"|LayerNorm|N·W_1|ReLU|·W_2|sum|LayerNorm of the sum|logits|e\^logit|sum of e\^logit|next word)( head [0-8])?"
 )
 LARGEST_FILE = 100_000  # bytes
 
@@ -160,7 +160,7 @@ def _attention_matrices(worked: ToyAttention) -> Iterable[tuple[str, Numbers]]:
         "A·V": worked.mixed,
     }
     for name, matrices in by_head.items():
-        yield from ((f"{name} head {head + 1}", matrix) for head, matrix in enumerate(matrices))
+        yield from ((f"{name} head {head}", matrix) for head, matrix in enumerate(matrices))
     yield "result", worked.result
 
 

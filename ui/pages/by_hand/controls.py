@@ -146,7 +146,7 @@ def pick_head(options: ByHandOptions) -> None:
         _("Head shown"),
         list(range(options.heads)),
         key=SHOWN,
-        format_func=lambda head: str(head + 1),
+        format_func=str,
         horizontal=True,
         on_change=lambda: set_example_params(shown=st.session_state[SHOWN]),
     )

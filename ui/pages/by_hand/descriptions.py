@@ -34,7 +34,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
         seen=seen,
         even=1 / seen,
     )
-    return _("Head {head}: {told}", head=head + 1, told=told) if worked.heads > 1 else told
+    return _("Head {head}: {told}", head=head, told=told) if worked.heads > 1 else told
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: ToyAttention) -> str:
@@ -104,7 +104,7 @@ def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
         "Of {heads} heads with d_k = {width}, head {head} is closest to the tutorial: up to {apart:.2f} apart.",
         heads=worked.heads,
         width=worked.channels,
-        head=head + 1,
+        head=head,
         apart=apart[head],
     )
 
@@ -127,7 +127,7 @@ def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) ->
         return [
             first,
             *(
-                MatrixSpec(_("True, head {head}", head=head + 1), weights[:rows], **common)
+                MatrixSpec(_("True, head {head}", head=head), weights[:rows], **common)
                 for head, weights in enumerate(worked.weights)
             ),
         ]

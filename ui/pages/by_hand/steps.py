@@ -173,7 +173,12 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
     columns = number_columns(worked.result.shape[1])
     made = {"q": worked.queries, "k": worked.keys, "v": worked.values}
 
-    note = (_("head {head}", head=head + 1) + " · " if framed else "") + size_note(len(example.tokens), len(columns))
+    note = size_note(len(example.tokens), len(columns))
+    if framed:
+        own = size_note(len(example.tokens), worked.channels)
+        note = _(
+            "{size} for {heads} heads; framed: head {head}, {own}", size=note, heads=worked.heads, head=head, own=own
+        )
     return [
         MatrixStep(
             key,
@@ -186,7 +191,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
     """Return the matrices from dot products to attention weights, each (query, key)."""
-    names, who = example.tokens, _("head {head}", head=head + 1) + " · " if worked.heads > 1 else ""
+    names, who = example.tokens, _("head {head}", head=head) + " · " if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
     own = _head_channels(worked, head)
@@ -266,7 +271,7 @@ def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[Mat
     """Return the matrices of the output: values weighted by attention, and the concatenation of the heads."""
     tokens, many = example.tokens, len(example.tokens)
     single = MatrixSpec(
-        "A·V" if worked.heads == 1 else _("A·V of head {head}", head=head + 1),
+        "A·V" if worked.heads == 1 else _("A·V of head {head}", head=head),
         worked.mixed[head],
         tokens,
         number_columns(worked.channels),
@@ -276,7 +281,7 @@ def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[Mat
     steps = [MatrixStep("mix", single, product(worked.weights[head], worked.values[:, _head_channels(worked, head)]))]
     if worked.heads == 1:
         return steps
-    labels = tuple(f"{h + 1}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
+    labels = tuple(f"{h}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
     note = size_note(many, len(labels))
 
     def beside(at: int, column: int) -> str:

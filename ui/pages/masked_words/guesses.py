@@ -13,7 +13,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.task_heads import MASKED
 from inference.tasks.predictions import Blank, Filled, HiddenWord, MaskedWords, WordCandidate
-from ui.input.controls import TYPED, bound_widget
+from ui.input.controls import TYPED, blanks_as_masks, bound_widget
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.options import MOST_TOP, MaskedWordsOptions
 from ui.run.notices import show_error, show_notice
@@ -194,7 +194,7 @@ def two_sentences(who: PageModel) -> None:
     bound_widget(MaskedWordsOptions, "second", right.text_input, help=hint)
     bound_widget(MaskedWordsOptions, "one", left.text_input)
     bound_widget(MaskedWordsOptions, "other", right.text_input)
-    sentences = (options.first, options.second)
+    sentences = (blanks_as_masks(options.first), blanks_as_masks(options.second))
     words = (options.one.strip(), options.other.strip())
     if not all(words) or words[0] == words[1]:
         show_notice(_("Type two different words."), role="status")

@@ -12,12 +12,24 @@ from attention.tokens import TokenRow
 from i18n import _, gettext_lazy
 from inference.tasks.predictions import Filled, MaskedWords, Place, lies_in
 from inference.text.encoding import check_text
-from ui.input.controls import NOTHING, TYPED, bound_widget, fingerprint, first_place, parse, toggle_hidden, write
+from ui.input.controls import (
+    NOTHING,
+    TYPED,
+    UNDERSCORES,
+    blanks_as_masks,
+    bound_widget,
+    fingerprint,
+    first_place,
+    parse,
+    toggle_hidden,
+    write,
+)
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.text import percent
+from ui.show.text import format_and_list, percent
 from ui.state.examples import example_of
 from ui.state.params import AnsweringOptions, get_params, set_params
+from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
@@ -83,10 +95,9 @@ STRIP = "masked_strip"
 
 
 def texts_of(choice: ViewState) -> tuple[str, str | None]:
-    """Return the text and the second text, or None. Raise UserError if a text is invalid."""
-    return check_text(choice.text), check_text(
-        choice.pair, gettext_lazy("second text")
-    ) if choice.pair.strip() else None
+    """Return the text and the second text, or None, with [MASK] for underscores; raise UserError for invalid texts."""
+    text, pair = blanks_as_masks(choice.text), blanks_as_masks(choice.pair)
+    return check_text(text), check_text(pair, gettext_lazy("second text")) if pair.strip() else None
 
 
 def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
@@ -120,14 +131,30 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
     token_strip.mount(chips, STRIP, title=_("Click a word to mask it"), on_pick=lambda: _on_click(groups, row, request))
-    if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
+    _describe_masks(request, filled, options)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_("Hatched: masked, with the prediction under the word. You can type [MASK] or `___`."))
+        bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
+
+
+def _describe_masks(request: MaskedWords, filled: Filled | None, options: MaskedWordsOptions) -> None:
+    """Show which word was masked automatically, and how the model reads typed blanks."""
+    choice = get_view_state()
+    texts = (request.text, request.pair or "")
+    if request.hidden and options.of != fingerprint(*texts):
+        words = [f"“{texts[segment][start:end]}”" for segment, start, end in request.hidden]
         show_notice(
-            _("This model reads {typed} as its own {mask}.", mask=filled.mask, typed=TYPED),
+            _("{words} was masked automatically. Click another word to mask it instead.", words=format_and_list(words)),
             role="status",
         )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("Hatched: masked; the prediction is below. You can type [MASK]."))
-        bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
+    if filled is None:
+        return
+    typed = UNDERSCORES.search(f"{choice.text} {choice.pair}")
+    if typed or (filled.mask != TYPED and TYPED in " ".join(texts)):
+        show_notice(
+            _("This model reads {typed} as its own {mask}.", mask=filled.mask, typed=typed[0] if typed else TYPED),
+            role="status",
+        )
 
 
 def _groups(row: TokenRow, pieces: bool) -> list[list[int]]:

@@ -40,7 +40,8 @@ T5 = """\
 found = t5_buckets(offsets, len(bias.values), bias.farthest, bias.both_ways)
 values = bias.values[found].T"""
 USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
-FROM_PAPER = gettext_lazy("{model} has no such numbers; the paper's are {settings}.")
+FROM_PAPER = gettext_lazy("{model} does not use this scheme. Drawn with the settings of {paper}: {settings}.")
+ROTARY_PAPER, ALIBI_PAPER, T5_PAPER = "arXiv:2104.09864", "arXiv:2108.12409", "arXiv:1910.10683"
 
 
 def scores(
@@ -88,7 +89,7 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
         omegas = {"": frequencies(width)}
         computation = Computation(f"omegas = [frequencies({width})]", frequencies=frequencies)
         settings = _("base {base}, d_k = {width}", base=f"{BASE:,.0f}", width=width)
-        source = _(FROM_PAPER, model=held.model, settings=settings)
+        source = _(FROM_PAPER, model=held.model, paper=ROTARY_PAPER, settings=settings)
     turnings = [
         RotarySet(name, rotary_score(distances, omega), rotary_bound(distances, omega))
         for name, omega in omegas.items()
@@ -100,8 +101,8 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
     draw_chart(figure, "rotary_scores", about=model_provenance, computation=computation)
     st.caption(
         _(
-            "Solid: score of a key equal to its query, with equal rotated channels. Dotted: the "
-            "paper's upper bound, relative to distance 0. Real scores also depend on the vectors."
+            "Solid: score of a key equal to its query, with equal rotated channels. Dotted: decay of the paper's upper"
+            " bound, from 1. The bound itself is this times a factor of the vectors, so scores may exceed the dots."
         )
     )
 
@@ -131,7 +132,7 @@ def _alibi(held: Positions, question: PositionsRequest, trace: Trace, choice: Vi
         slopes = alibi_slopes(trace.heads)
         computation = Computation(f"slopes = alibi_slopes({trace.heads})", alibi_slopes=alibi_slopes)
         settings = f"h = {trace.heads}"
-        source = _(FROM_PAPER, model=held.model, settings=settings)
+        source = _(FROM_PAPER, model=held.model, paper=ALIBI_PAPER, settings=settings)
     show_notice(
         join_sentences(
             source,
@@ -156,7 +157,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
             buckets=BUCKETS,
             farthest=FARTHEST,
         )
-        show_notice(_(FROM_PAPER, model=held.model, settings=settings), role="status")
+        show_notice(_(FROM_PAPER, model=held.model, paper=T5_PAPER, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
         draw_chart(figure, "t5_buckets", about=model_provenance, computation=computation)

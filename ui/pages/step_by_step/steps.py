@@ -59,7 +59,7 @@ def sentence(spot: WeightPlace) -> str:
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
     said = _(
-        "{head}: “{who}” gives “{whom}” {weight:.0%} of its attention (rank {rank} of {keys}).",
+        "{head}: “{who}” gives “{whom}” {weight:.0%} of its attention (rank {rank} of {keys} keys).",
         head=spot.name,
         who=who,
         whom=whom,
@@ -226,7 +226,7 @@ def _draw_concatenation(way: WeightPath) -> None:
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
     st.markdown(
         _(
-            "Head {head} of {heads} adds a vector of norm {length:.2f}; the whole output has norm {whole:.2f}.",
+            "Head {head}, one of {heads}, adds a vector of norm {length:.2f}; the whole output has norm {whole:.2f}.",
             head=spot.head,
             heads=wiring.heads,
             length=np.linalg.norm(part),

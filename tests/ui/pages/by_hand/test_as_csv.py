@@ -44,14 +44,14 @@ def test_the_file_has_every_result_under_its_name() -> None:
     lines = write(small, worked(small)).splitlines()
     names = list(dict.fromkeys(line.split(",")[0] for line in lines))
     steps = ("Q·Kᵀ", "Q·Kᵀ/√d_k", "masked", "e^s", "sum of e^s", "A", "A·V")
-    by_head = [f"{name} head {head}" for name in steps for head in (1, 2)]
+    by_head = [f"{name} head {head}" for name in steps for head in (0, 1)]
     inputs = ["X", "W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "E"]
     layer = ["X + attention", "LayerNorm", "N·W_1", "ReLU", "·W_2", "sum", "LayerNorm of the sum"]
     last = ["logits", "e^logit", "sum of e^logit", "next word"]
     results = ["P", "X + P", "Q", "K", "V", *by_head, "result", "result·W_O", *layer, *last]
     assert names == ["matrix", *inputs, *results]
     assert lines[1].startswith("X,'=1+1,"), "no spreadsheet runs a token"
-    assert next(line for line in lines if line.startswith("masked head 2")).count("-inf") == 4
+    assert next(line for line in lines if line.startswith("masked head 1")).count("-inf") == 4
 
 
 def test_a_spreadsheet_s_other_ways_to_write_it_are_read() -> None:

@@ -16,7 +16,7 @@ from ui.pages.by_hand.example import example_of
 EVEN = "“je” gives “ai” 29% of its attention"
 
 
-FIRST = "Head 1: “it” gives “cat” 92% of its attention"
+FIRST = "Head 0: “it” gives “cat” 92% of its attention"
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_heads_share_the_columns() -> None:
     page = asked("by_hand", heads=2, shown=1, stage="all")
     assert "Q·Kᵀ / √2" in drawn(page)
     assert "Concat(heads)" in drawn(page)
-    says(page, "Head 2: “")
+    says(page, "Head 1: “")
 
 
 @loop_over(

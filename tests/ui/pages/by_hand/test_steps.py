@@ -23,6 +23,7 @@ from ui.pages.by_hand.steps import (
     next_word_steps,
     open_cell,
     residual_steps,
+    size_note,
     sum_of,
 )
 from viz.components.matrices.matrices import MatrixSpec
@@ -62,6 +63,8 @@ def test_projections_are_the_products_that_their_names_say() -> None:
     for sheet, matrix in ((q, SMALL.w_q), (k, SMALL.w_k), (v, SMALL.w_v)):
         np.testing.assert_allclose(sheet.values, SMALL.x @ matrix)
         assert sheet.marked_columns == (2, 3), "the columns of the second of two heads"
+        sizes = {size_note(rows, columns) for rows, columns in (sheet.values.shape, (len(sheet.rows), 2))}
+        assert set(re.findall(r"\d+ \w+ × \d+", sheet.note)) == sizes, "those of the whole matrix and of the head"
         assert sheet.rows == SMALL.tokens
     assert matrix_steps.project(SMALL, compute_example(SMALL, ToyRules()), 0)[1].sheet.marked_columns == ()
 
@@ -106,7 +109,7 @@ def test_what_comes_out_is_the_values_mixed() -> None:
     own, result = (step.sheet for step in matrix_steps.mix(SMALL, worked(), 1, 2))
     np.testing.assert_allclose(own.values, worked().weights[1] @ (SMALL.x @ SMALL.w_v)[:, 2:])
     np.testing.assert_allclose(result.values[:, 2:], own.values)
-    assert result.columns == ("1·1", "1·2", "2·1", "2·2")
+    assert result.columns == ("0·1", "0·2", "1·1", "1·2")
     assert names(matrix_steps.mix(SMALL, worked(1), 0, 0)) == ["A·V"]
 
 
@@ -206,9 +209,9 @@ def test_with_four_heads_of_one_column_each_stands_beside_what_is_printed() -> N
     four = attend(small.x, small.w_q, small.w_k, small.w_v, 4)
     given = np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.1, 0.4, 0.3]])
     _, *heads = scaled_versions(given, small, four)
-    assert [sheet.name for sheet in heads] == [f"True, head {head}" for head in (1, 2, 3, 4)]
+    assert [sheet.name for sheet in heads] == [f"True, head {head}" for head in range(4)]
     apart = [float(np.abs(sheet.values - given).max()) for sheet in heads]
-    said = f"head {int(np.argmin(apart)) + 1} is closest to the tutorial: up to "
+    said = f"head {int(np.argmin(apart))} is closest to the tutorial: up to "
     assert describe_nearest(given, four) == f"Of 4 heads with d_k = 1, {said}{min(apart):.2f} apart."
     assert min(apart) > 0.1
 
@@ -236,8 +239,8 @@ def test_the_matrices_are_named_in_chinese() -> None:
         steps += gradient(small, found.worked, 1, 2)
         notes = {step.key: step.sheet.note for step in steps}
         assert sum_of(steps[0], 0, 0) == "X，“the”与“1”：0.20，按输入原样。"
-    assert notes["q"] == "头 2 · 4 个词元 × 4"
-    assert notes["dot"] == "头 2"
+    assert notes["q"] == "2 个头共 4 个词元 × 4；框出的是头 1：4 个词元 × 2"
+    assert notes["dot"] == "头 1"
     assert not any(re.search("[a-z]{3}", note) for note in notes.values())
 
 

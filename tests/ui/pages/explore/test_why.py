@@ -10,11 +10,12 @@ import pytest
 from attention.view import View
 from inference import TraceRequest
 from inference.files.embedded import BERT
+from inference.tasks.score_decomposition import RANDOM
 from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
 from ui.pages.explore.variants import question
 from ui.run.services import get_backend
-from ui.show.why_head import KEY, TRAIL, pair_rows, selected_link, side_values, summary
+from ui.show.why_head import KEY, TRAIL, describe_checks, pair_rows, selected_link, side_values, summary
 from ui.state.view_state import ViewState
 
 TIRED = LIBRARY[0].text
@@ -50,6 +51,10 @@ def test_the_larger_part_is_named_first_with_its_measured_change() -> None:
         expected += [f"{value:+.2f}", *(f"{-check.measured:+.2f}" for check in checks)]
     assert len(expected) > 3, "a check of a named part differs"
     assert re.findall(r"[+-]\d\.\d\d", summary(link, found, None, "")) == expected
+    sources = [check for check in found.checks if check.source != RANDOM]
+    counts = [sum(check.differs for check in sources), len(sources)]
+    assert [int(count) for count in re.findall(r"\d+(?= (?:of|sources))", describe_checks(found.checks))] == counts
+    assert not re.search(r"\d", describe_checks([check for check in found.checks if not check.differs]))
 
 
 def test_a_link_without_a_target_is_no_link() -> None:

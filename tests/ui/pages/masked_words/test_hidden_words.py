@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inference import EMBEDDED
 from inference.catalogue.listing import ModelCard
+from tests.support.asking import asked, notes
 from ui.run import fine_tuning
 from viz.components.composer import composer
 
@@ -55,3 +57,13 @@ def test_a_second_text_can_be_typed_whichever_model_is_chosen(
     assert not app.exception
     [box] = boxes
     assert (box["takesPair"], box["takesTarget"], box["pair"]) == (True, False, "It slept.")
+
+
+@pytest.mark.slow
+def test_underscores_are_a_blank_and_an_automatic_mask_is_named() -> None:
+    page = asked("masked_words", text="The capital of France is ___.", model=EMBEDDED)
+    told = " ".join(notes(page))
+    assert "___" in told
+    assert "automatically" not in told
+    page = asked("masked_words", text="The capital of France is Paris.", model=EMBEDDED)
+    assert any("“Paris”" in note and "automatically" in note for note in notes(page))
