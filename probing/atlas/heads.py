@@ -70,13 +70,13 @@ def distance_from_random(mean: Integers, control: Integers) -> Integers:
 
 
 def relation_values(atlas: Atlas, relation: str) -> Integers:
-    """Return the accuracy of every head on a gold relation, as a share, (head,); NaN if it was not scored."""
+    """Return the accuracy of every head on a gold relation, in percent, (head,); NaN if it was not scored."""
     found = np.full(len(atlas.heads), np.nan, np.float32)
     rows = atlas.manifest.get("relations", {}).get(relation, {}).get("rows", ())
     first = next(iter(atlas.manifest["stacks"]))
     numbers = {(head.layer, head.head): at for at, head in enumerate(atlas.heads) if head.part == first}
     for row in rows:
-        found[numbers[row[0], row[1]]] = row[3] / 100
+        found[numbers[row[0], row[1]]] = row[3]
     return found
 
 

@@ -321,7 +321,11 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             "width": 4,
         },
         customdata=[[escape_label(score.head), score.low, score.high, score.n] for score in scores],
-        meta={"n": [score.n for score in scores], "p": [score.p for score in scores]},  # columns of the table
+        meta={  # columns of the table
+            "head": [score.head for score in scores],
+            "n": [score.n for score in scores],
+            "p (Holm)": [score.p for score in scores],
+        },
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
         hovertemplate=_(
@@ -340,6 +344,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             line={"dash": "dot", "width": 1.5, "color": theme.line},
         )
     names = [f"{escape_label(truncate(score.relation))} · {escape_label(score.head)}" for score in scores]
+    figure.update_layout(meta={"y": (_("Relation"), [escape_label(score.relation) for score in scores])})
     figure.update_yaxes(
         tickvals=rows,
         ticktext=names,

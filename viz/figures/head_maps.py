@@ -250,6 +250,11 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
             x=points[mine, 0],
             y=points[mine, 1],
             customdata=[[*heads[at], escape_label(notes[at])] for at in mine],
+            meta={
+                "layer": [heads[at][0] for at in mine],
+                "head": [heads[at][1] for at in mine],
+                "roles": [notes[at] for at in mine],
+            },
             text=[f"{heads[at][0]}-{heads[at][1]}" if free[at] else "" for at in mine],
             textposition="top center",
             textfont={"size": 10, "color": theme.text},

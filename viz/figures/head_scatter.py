@@ -43,6 +43,7 @@ def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
             x=x[mine],
             y=y[mine],
             customdata=[[*heads[at], escape_label(notes[at])] for at in mine],
+            meta=_columns([heads[at] for at in mine], [notes[at] for at in mine]),
             text=[head_label(*heads[at]) if notes[at] else "" for at in mine],
             textposition="top center",
             textfont={"size": 10, "color": theme.text},
@@ -59,6 +60,7 @@ def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
             y=[y[at]],
             mode="markers",
             marker=ring,
+            meta=_columns([selected], [notes[at]]),
             hoverinfo="skip",
             showlegend=False,
             name=_("Selected head"),
@@ -66,3 +68,12 @@ def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
     figure.update_yaxes(rangemode="normal")
     figure.update_layout(height=440, hovermode="closest")
     return figure
+
+
+def _columns(heads: Sequence[tuple[int, int]], notes: Sequence[str]) -> dict[str, list[str | int | None]]:
+    """Return the columns of the figure's table that name each head and its label."""
+    return {
+        "layer": [layer for layer, _head in heads],
+        "head": [head for _layer, head in heads],
+        "label": [note or None for note in notes],
+    }

@@ -202,6 +202,7 @@ def change_and_effect(  # noqa: PLR0913  (keyword options of a figure)
                 x=[float(changed[at]) for at in some],
                 y=[float(effect[at]) for at in some],
                 customdata=[[*at] for at in some],
+                meta={"layer": [layer for layer, _head in some], "head": [head for _layer, head in some]},
                 mode="markers",
                 marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 1.5}},
                 hovertemplate=_("head %{customdata[0]}-%{customdata[1]}: %{x:.3f} bits, %{y:.3f}<extra></extra>"),

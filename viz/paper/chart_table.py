@@ -28,10 +28,14 @@ def plain_text(markup: str) -> str:
 def chart_table(figure: Figure) -> dict[str, list[Any]]:
     """Return the numbers of a Plotly figure as columns of equal lengths, a row for each mark or cell.
 
-    The columns are ``series``, ``x``, ``y``, ``z`` (the value of a cell), the labels of the axes ``x_label`` and
-    ``y_label``, the lengths of error bars ``minus`` and ``plus``, and ``text``. Columns without a value are left out.
+    The columns are ``series``; the axes and the value of a cell, each named by its title with the unit, else ``x``,
+    ``y`` or ``z``; the lengths of error bars ``minus`` and ``plus``; ``text``; and the columns of a trace's ``meta``.
+    An axis of categories has their names instead of positions; for another axis with labels, a column of labels
+    follows.
+    The layout's ``meta`` may give an axis another name and other labels. Columns without a value are left out.
     """
-    layout, rows = figure.layout.to_plotly_json(), []
+    layout = figure.layout.to_plotly_json()
+    rows: list[dict[str, Any]] = []
     title = plain_text(figure.layout.title.text or "")
     for trace in figure.data:
         own = {**trace.to_plotly_json(), "type": trace.type}
@@ -39,14 +43,48 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
             series = plain_text(own.get("name") or "") or title
             rows += [{"series": series, **row} for row in (_cells(own) if trace.type == "heatmap" else _points(own))]
     for name in ("x", "y"):
-        given = layout.get(f"{name}axis", {})
-        texts = [plain_text(str(text)) for text in given.get("ticktext") or ()]
-        names = dict(zip(given.get("tickvals", ()), texts, strict=False))
-        for row in rows:
-            row[f"{name}_label"] = names.get(row.get(name))
+        rows = _with_labels(rows, name, layout)
     order = dict.fromkeys(("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text"))
     order |= dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)}
+    names = _column_names(layout, list(order))
+    return {
+        names[name]: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)
+    }
+
+
+def _with_labels(rows: list[dict[str, Any]], name: str, layout: dict[str, Any]) -> list[dict[str, Any]]:
+    """Add the labels of the axis ``name`` to the rows; replace the positions if each whole position has a label.
+
+    Marks between the positions then belong to a reference line, which needs a single row.
+    """
+    given = layout.get(f"{name}axis", {})
+    _title, labels = (layout.get("meta") or {}).get(name, ("", given.get("ticktext") or ()))
+    names = dict(zip(given.get("tickvals", ()), (plain_text(str(text)) for text in labels), strict=False))
+    labelled = [{**row, f"{name}_label": names.get(row.get(name))} for row in rows]
+    places = [row[name] for row in rows if isinstance(row.get(name), int | float) and float(row[name]).is_integer()]
+    if not names or not places or any(place not in names for place in places):
+        return labelled
+    kept: list[dict[str, Any]] = []
+    for row in labelled:
+        row[name] = row.pop(f"{name}_label")
+        if row[name] is not None or row not in kept:
+            kept.append(row)
+    return kept
+
+
+def _column_names(layout: dict[str, Any], columns: list[str]) -> dict[str, str]:
+    """Return the name of each column: the title of its axis, or of the colours, if no other column has that name."""
+    subtitle = (layout.get("title", {}).get("subtitle") or {}).get("text")
+    titles = {name: (layout.get(f"{name}axis", {}).get("title") or {}).get("text") for name in ("x", "y")}
+    titles |= {name: title for name, (title, _labels) in (layout.get("meta") or {}).items()}
+    first = (subtitle or "").split(";")[0]
+    titles["z"] = "" if ":" in first else first  # a colon explains colours
+    names = {name: name for name in columns}
+    for name, title in titles.items():
+        said = plain_text(title or "").strip()
+        if said and said not in names.values():
+            names |= {name: said, f"{name}_label": f"{said}, label"}
+    return names
 
 
 def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
@@ -81,7 +119,7 @@ def _points(trace: Trace) -> list[dict[str, Any]]:
     error = trace.get("error_x") or trace.get("error_y")
     if error:
         found["minus"], found["plus"] = (span.tolist() for span in spans(error))
-    if is_list(trace.get("text")):
+    if is_list(trace.get("text")) and not trace.get("meta"):
         found["text"] = [plain_text(str(text)) for text in trace["text"]]
     found |= trace.get("meta") or {}
     return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=False)]

@@ -36,9 +36,9 @@ def test_names_are_text_and_the_first_is_on_top() -> None:
 def test_the_table_has_n_and_p_of_heads_and_the_chance_level() -> None:
     table = chart_table(relation_scores([replace(score, chance=50.0, p=0.25) for score in SCORES], LIGHT, "t"))
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    assert [(row["x"], row["n"], row["p"]) for row in rows if row["n"] is not None] == [
+    assert [(row["% found"], row["n"], row["p (Holm)"]) for row in rows if row["n"] is not None] == [
         (80.6, 921, 0.25),
         (27.2, 12, 0.25),
     ]
-    assert [row["x"] for row in rows[-2:]] == [50.0, 50.0]
-    assert None not in table["x"]
+    assert [row["% found"] for row in rows if row["Relation"] is None] == [50.0]
+    assert None not in table["% found"]

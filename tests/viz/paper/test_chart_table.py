@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from tests.support.gallery import FIGURES
+from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.head_maps import head_map
+from viz.figures.head_scatter import head_scatter
 from viz.figures.theme import LIGHT
 from viz.figures.token_bars import bars
 from viz.paper.chart_table import chart_table
@@ -20,15 +22,37 @@ from viz.paper.tables import table_file
 def test_a_head_map_has_a_row_for_each_head() -> None:
     values = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]], np.float32)
     table = chart_table(head_map(values, LIGHT, "Effect", "logits", selected=(0, 0)))
-    assert (table["x"], table["y"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
-    np.testing.assert_array_equal(np.array(table["z"], np.float32).reshape(2, 3), values)
+    assert (table["Head"], table["Layer"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(np.array(table["logits"], np.float32).reshape(2, 3), values)
     assert set(table["series"]) == {"Effect"}
 
 
 def test_bars_have_the_names_of_their_tokens() -> None:
-    table = chart_table(bars(["<b>", "it"], [0.75, 0.25], LIGHT, "Next token"))
-    assert table["y_label"] == ["<b>", "it"]
-    assert table["x"] == [0.75, 0.25]
+    table = chart_table(bars(["<b>", "it"], [0.75, 0.25], LIGHT, "Next token", "share"))
+    assert table["y"] == ["<b>", "it"]
+    assert table["share"] == [0.75, 0.25]
+
+
+def test_every_head_of_a_scatter_plot_is_named_with_its_label() -> None:
+    values = np.array([0.1, 0.4], np.float32)
+    figure = head_scatter(values, values, ("<i>", "bits"), [(0, 3), (1, 5)], ["", "obj"], LIGHT, "", selected=(1, 5))
+    table = chart_table(figure)
+    assert list(zip(table["layer"], table["head"], table["label"], strict=True)) == [
+        (0, 3, None),
+        (1, 5, "obj"),
+        (1, 5, "obj"),
+    ]
+    assert "text" not in table
+    assert table["bits"] == table["<i>"]
+
+
+def test_relations_are_named_and_a_line_of_chance_has_one_row() -> None:
+    scores = [RelationScore(name, 20, "1-3", 90, 70, 97, 65, "first", 50, 50.0, 0.2) for name in ("coref", "own")]
+    table = pd.DataFrame(chart_table(relation_scores(scores, LIGHT, "Best head")))
+    assert set(table.columns) == {"series", "% found", "Relation", "minus", "plus", "head", "n", "p (Holm)"}
+    chance = table[table["Relation"].isna()]
+    assert chance["% found"].tolist() == [50]
+    assert set(table["Relation"].dropna()) == {"coref", "own"}
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))

@@ -21,7 +21,7 @@ class AtlasSearchOptions(AtlasChoiceOptions):
         "", label=gettext_lazy("From: speech part"), help=gettext_lazy("Such as PRON."), name="from_tag"
     )
     key_tag: str = option(
-        "NOUN", label=gettext_lazy("To: speech part"), help=gettext_lazy("Such as NOUN."), name="onto_tag"
+        "", label=gettext_lazy("To: speech part"), help=gettext_lazy("Such as NOUN."), name="onto_tag"
     )
     only: bool = option(
         False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the selected head only.")

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from attention.head_names import head_label
-from i18n import _, translate
+from i18n import _, ngettext, translate
 from inference.errors import UserError
 from probing.atlas.search import FoundLinks, LinkQuery, find_links, hits
 from probing.atlas.store import Atlas
@@ -47,8 +47,7 @@ def draw_view() -> None:
         st.markdown(describe_atlas(atlas))
         st.markdown(
             _(
-                "- Hits are links whose excess is among the largest of their head; weaker links are not "
-                "stored.\n"
+                "- Weaker links are not stored, so the counts are not frequencies.\n"
                 "- Parts of speech come from annotated sentences only."
             )
         )
@@ -94,7 +93,14 @@ def _describe_query() -> str:
 def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
     """Draw the number of links by head, the strongest windows, and a table."""
     missing = "" if found.complete else " " + _("Weaker links are not stored.")
-    show_notice(_("{links:,} links.", links=len(found)) + missing, "status")
+    said = ngettext(
+        "{links:,} stored link; each head stores its {stored:,} of largest excess.",
+        "{links:,} stored links; each head stores its {stored:,} of largest excess.",
+        len(found),
+        links=len(found),
+        stored=atlas.manifest["links_per_head"],
+    )
+    show_notice(said + missing, "status")
     for note in found.notes:
         st.caption(translate(note))
     if not len(found):
@@ -105,7 +111,7 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
         [found.heads[head].label for head, _count in counts],
         [count for _head, count in counts],
         theme(),
-        _("Links by head"),
+        _("Stored links by head"),
         _("Links"),
     )
     draw_chart(figure, "atlas_hits", about=partial(atlas_provenance, atlas, _describe_query()))

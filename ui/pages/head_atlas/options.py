@@ -9,10 +9,10 @@ from ui.show.atlases import MEASURE_TITLES, AtlasChoiceOptions
 from viz.options import option
 
 AXES: dict[str, str] = {
-    "excess": gettext_lazy("largest excess"),
+    "excess": gettext_lazy("mean peak excess"),
     **MEASURE_TITLES,
     "random": gettext_lazy("distance from random"),
-    **{name: gettext_lazy("accuracy: {relation}", relation=name) for name in ("det", "nsubj", "obj", "amod")},
+    **{name: gettext_lazy("accuracy: {relation} (%)", relation=name) for name in ("det", "nsubj", "obj", "amod")},
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from i18n import _, translate
+from i18n import _, gettext_lazy, translate
 from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.tasks.atlas import MEASURES, offsets
@@ -19,7 +21,7 @@ from probing.atlas.heads import (
     strongest_links,
     top_forms,
 )
-from probing.atlas.labels import SINKS, HeadLabel, head_labels, local_index, relation_rows
+from probing.atlas.labels import LEAST_SHARE, SHARES, SINKS, HeadLabel, head_labels, local_index, relation_rows
 from probing.atlas.store import Atlas
 from probing.formats import CONLLU
 from ui.input.controls import bound_widget, keep_head
@@ -38,13 +40,14 @@ from ui.show.atlases import (
 )
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.show.tables import draw_table
+from ui.show.tables import csv_table, download_table, draw_table
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_scatter import head_scatter
 from viz.figures.token_bars import bars
 
 DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
+RANDOM = gettext_lazy("Random weights, largest")  # of all heads: the upper end of the 95 % interval
 SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR, SHOWN_LINKS = 12, 6, 5, 12
 
 
@@ -59,6 +62,7 @@ def draw_view() -> None:
     labels = {label.head: label for label in head_labels(atlas)}
     chosen = _chosen_head(atlas)
     _draw_finder(atlas, labels, chosen)
+    _draw_labels(atlas, labels)
     _draw_head(atlas, chosen, labels.get(chosen))
     how_to_read(atlas)
 
@@ -76,7 +80,9 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
     show_notice(
         _(
             "{labelled} of {heads} heads have a label that holds on held-out texts and beats random "
-            "weights; {sinks} more attend only to special tokens or punctuation.",
+            "weights. {sinks} more give at least {least:.0%} of their attention to special tokens, the first "
+            "token or punctuation.",
+            least=LEAST_SHARE,
             labelled=sum(label.kind not in SINKS for label in labels.values()),
             sinks=sum(label.kind in SINKS for label in labels.values()),
             heads=len(atlas.heads),
@@ -105,16 +111,43 @@ def _axis(atlas: Atlas, name: str) -> np.ndarray:
 
 def label_text(label: HeadLabel) -> str:
     """Return a label with its evidence."""
-    name = translate(AXES[label.kind]) if label.kind in AXES and not label.direction else label.kind
-    return _(
-        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.",
-        name=name,
-        value=label.value,
-        low=label.low,
-        high=label.high,
-        rule=_("Best rule") if label.is_rule else _("Random weights"),
-        baseline=label.baseline,
-    )
+    values: dict[str, Any] = {
+        "name": _label_name(label),
+        "value": label.value,
+        "low": label.low,
+        "high": label.high,
+        "rule": _("Best rule") if label.is_rule else translate(RANDOM),
+        "baseline": label.baseline,
+    }
+    if label.kind in SHARES:
+        return _(
+            "{name}: {value:.0%} of attention in held-out texts ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.",
+            **values,
+        )
+    return _("{name}: {value:.0%} of held-out links ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.", **values)
+
+
+def _label_name(label: HeadLabel) -> str:
+    return translate(AXES[label.kind]) if label.kind in SHARES else label.kind
+
+
+def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
+    """Draw the table of the labelled heads, sorted by label, with its download."""
+    order = sorted(labels.values(), key=lambda label: (label.kind in SHARES, label.kind, -label.value))
+    columns = {
+        _("Label"): [_label_name(label) for label in order],
+        _("Head"): [atlas.heads[label.head].label for label in order],
+        _("Direction"): [translate(DIRECTIONS.get(label.direction, label.direction)) for label in order],
+        _("% found"): [round(100 * label.value, 1) for label in order],
+        _("Low"): [round(100 * label.low, 1) for label in order],
+        _("High"): [round(100 * label.high, 1) for label in order],
+        _("Best rule"): [round(100 * label.baseline, 1) if label.is_rule else None for label in order],
+        translate(RANDOM): [None if label.is_rule else round(100 * label.baseline, 1) for label in order],
+    }
+    with st.expander(_("Labelled heads")):
+        draw_table(columns, key="atlas_labels")
+        rows = csv_table(list(columns), zip(*columns.values(), strict=True))
+        download_table(rows, "headlight-atlas-labels.csv", key="atlas_labels_save", provenance=atlas_provenance(atlas))
 
 
 def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
@@ -152,14 +185,14 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
     rows = []
     for at, measure in enumerate(MEASURES):
         values = measure_values(atlas, measure)
-        control = arrays.get(f"{part}.control.mean")
+        random = arrays.get(f"{part}.control.high")
         rows.append(
             {
                 _("Measure"): translate(AXES[measure]),
                 _("Mean"): round(float(arrays[f"{part}.mean"][own, at]), 3),
                 _("95 % interval"): " – ".join(f"{arrays[f'{part}.{end}'][own, at]:.3f}" for end in ("low", "high")),
                 _("Rank"): f"{1 + int((values > values[head]).sum())} / {len(values)}",
-                _("Random weights"): None if control is None else round(float(control[:, at].mean()), 3),
+                translate(RANDOM): None if random is None else round(float(random[:, at].max()), 3),
             }
         )
     with st.expander(_("Measures")):
@@ -272,7 +305,8 @@ def how_to_read(atlas: Atlas) -> None:
         st.markdown(describe_atlas(atlas))
         st.markdown(
             _(
-                "- Excess: weight minus the mean weight that other words give the same key.\n"
+                "- Excess: weight minus the mean weight of the other words on the same key. Special tokens and the key "
+                "itself do not count as words. Mean peak excess: the mean of each window's largest excess.\n"
                 "- A label was chosen on half of the texts; its numbers are from the other half.\n"
                 "- An atlas describes attention; ablation shows if a head matters."
             )
