@@ -264,7 +264,7 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
     if given and score.rule == statistics.GUESS:
         return join_sentences(found, _("No rule without a model beats a guess between the two candidates."))
     beside = _(
-        "The rule “{rule}” finds {by_rule:,} of them, {both:,} together with the head.",
+        "The rule “{rule}” finds {by_rule:,} of these links; the head finds {both:,} of those too.",
         rule=statistics.name(score.rule, given),
         by_rule=by_rule,
         both=sum(one.by_rule and one.hit for one in every),

@@ -25,6 +25,10 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 QUOTED = 80  # most characters of a text in a methods sentence
 NAMED = 200  # most characters of the name of many texts in a methods sentence
 CLOSE = 1e-3  # largest difference from the figure's numbers, relative to their largest
+KERNEL = {  # Jupyter's usual kernel, so that no editor asks for one
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 Imports = set[tuple[str, str]]
 
 
@@ -89,7 +93,7 @@ def _requirement() -> str:
     """Return a sentence on the packages of a notebook; an installed Headlight has other module names."""
     if __name__.startswith("headlight"):
         return _('Install `"headlight-attention[torch]"` with pip first.')
-    return _("Needs torch and transformers; start Jupyter in Headlight's repository.")
+    return _("Needs torch and transformers; run `pip install jupyterlab` and `jupyter lab` in Headlight's repository.")
 
 
 def computation_notebook(
@@ -206,7 +210,9 @@ def version() -> str:
 
 def citation() -> str:
     """Return a BibTeX entry of this program."""
-    return f"@software{{headlight,\n  title = {{{version()}: an interactive attention microscope}}\n}}"
+    name, number = version().split()
+    title = f"title = {{{name}: an interactive attention microscope}}"
+    return f"@software{{headlight,\n  {title},\n  version = {{{number}}}\n}}"
 
 
 def _document(sources: list[tuple[str, str]]) -> dict[str, Any]:
@@ -220,4 +226,4 @@ def _document(sources: list[tuple[str, str]]) -> dict[str, Any]:
         }
         for at, (kind, source) in enumerate(sources)
     ]
-    return {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    return {"cells": cells, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}

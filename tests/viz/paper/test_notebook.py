@@ -58,6 +58,11 @@ def test_a_notebook_computes_numbers_and_fails_if_they_differ() -> None:
             run(computation_notebook(doubled, LocalBackend, "", np.array(wrong)))
 
 
+def test_a_notebook_names_its_kernel() -> None:
+    document = json.loads(computation_notebook(Computation("numbers = np.ones(1)"), LocalBackend, "", np.ones(1)))
+    assert document["metadata"]["kernelspec"]["name"] == "python3"
+
+
 def double(values: Any) -> Any:
     return 2 * values
 

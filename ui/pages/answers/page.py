@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _
 from inference import UserError
@@ -44,20 +45,25 @@ def draw_view() -> None:
     get_params(AnswersOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(ANSWER, chosen, AnswersOptions)
     compose(chosen, "encoder", answerer)  # a question and a passage, regardless of the chosen model
+    top = st.container()
     try:
-        _draw(chosen, answerer, texts_of(chosen))
+        _draw(chosen, answerer, texts_of(chosen), top)
     except UserError as refusal:
         offer_way_out(refusal, answerer, chosen)
     how_to_read()
 
 
-def _draw(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the answers and the texts' attention; only the attention if the model has no head for answers."""
+def _draw(choice: ViewState, who: PageModel, texts: tuple[str, str], top: DeltaGenerator) -> None:
+    """Draw the answers and the texts' attention.
+
+    If the model has no head for answers, state this in the container ``top`` and draw the attention only.
+    """
     found = _ask(choice, who, texts)
     if found is None:
+        with top:
+            _offer_training(who)
         draw_baseline(texts)
         draw_attention(choice, read_answer(who, texts, None, None))
-        _offer_training()
         return
     draw_answers(who, texts, found)
     asked = read_answer(who, texts, found, pick_answer(found))
@@ -77,10 +83,14 @@ def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAn
         return None
 
 
-def _offer_training() -> None:
-    """Draw a link to the training of a model that answers."""
+def _offer_training(who: PageModel) -> None:
+    """Draw a notice that the model cannot answer, and a link to the training of a model that can."""
     show_notice(
-        _("Choose a SQuAD model above, or train one on 157 questions or your own file:"),
+        _(
+            "{model} cannot answer questions. Choose a SQuAD model above, or train one on 157 questions "
+            "or your own file:",
+            model=who.title,
+        ),
         "status",
     )
     link_to_view(

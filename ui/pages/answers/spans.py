@@ -15,7 +15,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, texts_provenance
-from ui.show.text import percent
+from ui.show.text import join_sentences, percent
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import TokenChip, mount
@@ -36,7 +36,8 @@ def texts_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text, gettext_lazy("question")), check_text(choice.pair, gettext_lazy("passage"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_("Example: the first text is the question, the second the passage."), "status")
+        said = _("Example: the first text is the question, the second the passage.")
+        show_notice(join_sentences(said, f"“{EXAMPLE[0]}”"), "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,

@@ -187,7 +187,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
                 columns[what] = [None if np.isnan(values[at]) else round(float(values[at]), 4) for at in order]
     if across.has_test:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
-        columns[_("p, two-sided")] = [float(f"{across.p[at]:.3g}") for at in order]
+        columns[_("p (Holm)")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
         st.caption(_("Bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
         draw_table(columns, key="compare_set_table")

@@ -31,7 +31,7 @@ TABLE = "measure_table"
 VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
     "more": gettext_lazy("more"),
     "less": gettext_lazy("less"),
-    "not clearly more": gettext_lazy("not clearly more"),
+    "not clearly more": gettext_lazy("no clear difference"),
 }
 DOT = gettext_lazy("Dot: links found by the best head, with 95 % interval.")
 CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
@@ -167,7 +167,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
             _("Rule finds"): [round(score.baseline, 2) for score in scores],
             _("Rule"): [score.rule for score in scores],
             _("Than the rule"): [translate(VERDICTS[row.verdict]) for row in best],
-            _("p, two-sided"): [float(f"{row.p:.3g}") for row in best],
+            _("p (Holm)"): [float(f"{row.p:.3g}") for row in best],
             _("Random weights"): [None if score.random is None else round(score.random, 2) for score in scores],
         },
         key=TABLE,
@@ -282,9 +282,18 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     return join_sentences(said, _("With random weights: {many} of {size} heads.", many=many, size=len(untrained)))
 
 
+MEANINGS = {  # of the columns of the files
+    "accuracy, baseline, chance": "percent of links found",
+    "low, high": "95 % interval (Wilson), links taken as independent",
+    "direction": "the better of both",
+    "p": "two-sided sign-flip test, paired by sentence, Holm-corrected for heads and directions of a relation",
+}
+
+
 def files(found: CorpusScores, relation: str) -> None:
     """Draw the table of the relation's heads, and the downloads of all relations."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
+    known = corpus_provenance(found.corpus) | MEANINGS
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
     with st.expander(_("Every head")):
         draw_table(
@@ -297,7 +306,7 @@ def files(found: CorpusScores, relation: str) -> None:
                 _("High"): [round(row.high, 2) for row in mine],
                 _("Rule finds"): [round(row.baseline, 2) for row in mine],
                 _("Than the rule"): [translate(VERDICTS[row.verdict]) for row in mine],
-                _("p, two-sided"): [float(f"{row.p:.3g}") for row in mine],
+                _("p (Holm)"): [float(f"{row.p:.3g}") for row in mine],
             },
             key="measure_heads_table",
         )
@@ -309,10 +318,10 @@ def files(found: CorpusScores, relation: str) -> None:
             "headlight-scores.csv",
             about,
             place=left,
-            provenance=corpus_provenance(found.corpus),
+            provenance=known,
         )
         kind = "application/json"
-        scores = {**corpus_provenance(found.corpus), "scores": json.loads(to_json(everything))}
+        scores = {**known, "scores": json.loads(to_json(everything))}
         download_button(
             _("Save as JSON"),
             json.dumps(scores, indent=1),

@@ -13,6 +13,7 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
+from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.edit_effects import Effect
 from ui.input.composing import compose
@@ -130,22 +131,18 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     kind, place = _selected_site(found, options.lent)
     answers, *effects = describe_patching(found)
     show_notice(answers, role="status")
+    if found.shift:
+        show_notice(found.shift, role="status")
     left, right = st.columns(2)
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
-    note = _(
-        "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
-        "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
-        "in the layer (n = {words} for vectors, {heads} for heads).",
-        words=found.random_changes("s"),
-        heads=found.random_changes("h"),
-    )
+    note = _describe_marks(found)
     given: dict[str, Any] = {"about": partial(_provenance, found), "test": note}
     draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
-        meaning=(_("away from the second text's answer"), _("towards it")),
+        meaning=(_("away from the second answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
@@ -155,6 +152,23 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     st.caption(note)
     _one(found, kind, place)
     _save(found)
+
+
+def _describe_marks(found: PatchingResult) -> str:
+    """Return sentences on the cells and, if effects are compared with random changes, on the marks."""
+    cells = _(
+        "Each cell patches one activation of the second text into the first. Effect: 0 is the first text's "
+        "answer, 1 the second's."
+    )
+    if found.shift:
+        return cells
+    marks = _(
+        "Marked: beyond 95 % of the random changes of the same size in the layer (n = {words} for vectors, "
+        "{heads} for heads).",
+        words=found.random_changes("s"),
+        heads=found.random_changes("h"),
+    )
+    return join_sentences(cells, marks)
 
 
 def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
@@ -223,6 +237,7 @@ def _provenance(found: PatchingResult) -> dict[str, Any]:
         **page_provenance(),
         "second_text": followed.requests[1].text,
         "hidden_in_both": followed.blank,
+        **({"positions": found.shift} if found.shift else {}),
         "followed": list(followed.names) or "sentence vector",
     }
 

@@ -37,7 +37,7 @@ class PatchingResult:
     ``states`` (layer + 1, word) has patches of a word's vector at the input of each layer; the last row patches all
     layers. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and ``head_bands`` have a threshold
     for each row: at most 1 in 20 random changes of the same size exceeds it. A value is NaN if the reader stopped
-    before, and a threshold if there are too few random changes.
+    before, and a threshold if there are too few random changes or ``shift`` is given.
     """
 
     metric: PatchingMetric
@@ -52,6 +52,7 @@ class PatchingResult:
     head_bands: FloatArray
     luck: tuple[float, int, int]  # heads above their bands by chance: mean and 95 % range
     part: str
+    shift: str = ""  # a sentence if corresponding words have other positions; nothing is then compared with chance
 
     @property
     def layers(self) -> int:
@@ -115,22 +116,43 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     sets = [taken for kind in kinds for taken in kind]
     times = [draws(len(pairs)), draws(views[0].heads)]
     seeds = [0, times[0] * len(kinds[0]) * layers]  # the two ranges of seeds do not overlap
+    shift = describe_shift(views, pairs)
     random = [
         taken
         for kind, many, seed in zip(kinds, times, seeds, strict=True)
         for taken in random_patches(kind, many, seed)
+        if not shift
     ]
     found = _ask_all(followed, [*sets, *random], len(views[0].trace.source))
     shares = np.full(len(sets) + len(random), np.nan, np.float32)
     shares[: len(found)] = patching_effect(found, *ends) if len(found) else []
     split, drawn = len(kinds[0]), shares[len(sets) :]
-    state_draws = drawn[: split * times[0]].reshape(layers + 1, -1)
-    head_draws = drawn[split * times[0] :].reshape(layers, -1)
+    state_draws = drawn[: 0 if shift else split * times[0]].reshape(layers + 1, -1)
+    head_draws = drawn[state_draws.size :].reshape(layers, -1)
     return PatchingResult(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
         shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
         row_thresholds(state_draws), row_thresholds(head_draws),
-        count_by_chance(head_draws, views[0].heads), part)  # fmt: skip
+        count_by_chance(head_draws, views[0].heads), part, shift)  # fmt: skip
+
+
+def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
+    """Return a sentence if corresponding words have different positions, else "".
+
+    A patch then moves the position too. The sentence names the words without a counterpart.
+    """
+    if all(here == there for tokens in pairs for here, there in tokens):
+        return ""
+    names: list[str] = []
+    for side, view in enumerate(views):
+        known = {token[side] for tokens in pairs for token in tokens}
+        words = [cell for cell in view.queries if not cell.special]
+        names += [f"“{cell.text}”" for cell in words if not known & set(range(*cell.pieces))]
+    return _(
+        "Words have other positions in the second text, so patches also change positions, and no effect is compared "
+        "with random changes. Without a counterpart: {words}.",
+        words=format_comma_list(names) or "–",
+    )
 
 
 def _residual_part(part: str) -> str:

@@ -270,10 +270,22 @@ def describe_relations(relations: Relations, heads: int) -> str:
     )
     how = _(
         "Relations are chosen on half of 100 sentences and tested on the rest (two-sided, corrected "
-        "for {tests} heads). With random weights: {untrained}.",
+        "for the {tests} heads above the rule in the first half). With random weights: {untrained}.",
         **values,
     )
-    return join_sentences(found, how, _pronoun_head(relations))
+    return join_sentences(found, how, _describe_power(relations), _pronoun_head(relations))
+
+
+def _describe_power(relations: Relations) -> str:
+    """Return a sentence on the numbers of tested links, which are small; "" without tests."""
+    links = [row.n for row in relations.row_of_head.values()]
+    if not links:
+        return ""
+    return _(
+        "A test has only {least} to {most} links, so it misses weak relations; Scores and Head atlas test more links.",
+        least=min(links),
+        most=max(links),
+    )
 
 
 def _pronoun_head(relations: Relations) -> str:

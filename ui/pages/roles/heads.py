@@ -181,7 +181,7 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     bound_widget(RolesOptions, "only", st.selectbox)
     columns = [_("Layer"), _("Head"), _("Roles"), _("Finds"), _("Chosen for"), _("% found"), _("Rule finds")]
     columns += [
-        _("p, two-sided"),
+        _("p (Holm)"),
         *map(translate, ROLE_NAMES.values()),
         _("first token by value"),
         _("its value's length"),

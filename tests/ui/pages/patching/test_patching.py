@@ -19,7 +19,14 @@ from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 from ui.pages.patching.metric import PatchingMetric, hidden_in_both
-from ui.pages.patching.results import PatchingResult, describe_answer, describe_patching, describe_site, exceeds_band
+from ui.pages.patching.results import (
+    PatchingResult,
+    describe_answer,
+    describe_patching,
+    describe_shift,
+    describe_site,
+    exceeds_band,
+)
 from ui.show.text import times
 
 REQUESTS = TraceRequest(text="a"), TraceRequest(text="b")
@@ -198,3 +205,15 @@ def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
     says(page, f"In the first text, {first}; in the second, {second}.")
     says(page, "vector of")
     stands(page)
+
+
+def test_words_at_other_positions_and_without_a_counterpart_are_named() -> None:
+    view = View(sentence_trace(), words=True)
+    cells = [cell.pieces[0] for cell in view.queries if not cell.special]
+    same = [((at, at),) for at in cells]
+    assert describe_shift((view, view), same) == ""
+    said = describe_shift((view, view), [((cells[0], cells[1]),), *same[2:]])
+    names = [cell.text for cell in view.queries if not cell.special]
+    assert said.count(f"“{names[1]}”") == 1, "the second word of the first text"
+    assert said.count(f"“{names[0]}”") == 1, "the first word of the second text"
+    assert f"“{names[2]}”" not in said
