@@ -49,5 +49,5 @@ def test_a_term_is_explained_on_a_phone(page: Page, app_url: str) -> None:
     expect(option).to_have_count(1)
     expect(option).to_contain_text(re.compile("minus"))
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-    page.keyboard.press("Enter")  # A term opens nothing.
-    expect(option).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("view=find"))

@@ -22,6 +22,7 @@ QUOTED = re.compile(
     re.DOTALL,
 )
 SOURCES = ("js_content", "css_content", "html_content")
+HIDDEN = "aliases"  # English search words of the palette, which are not shown
 SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")
 
 
@@ -118,5 +119,6 @@ def _leaves(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
+        kept = [one for name, one in value.items() if name != HIDDEN] if isinstance(value, dict) else value
+        for one in kept:
             yield from _leaves(one)

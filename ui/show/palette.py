@@ -7,62 +7,23 @@ from collections.abc import Iterator
 import streamlit as st
 
 from i18n import _, active_language, available_languages, gettext_lazy, language_name, translate
+from ui.show import tour
+from ui.show.terms import TERMS, VIEW_ALIASES
 from ui.show.views import go_to_view
-from ui.state.navigation import PAGES
+from ui.state.navigation import BY_VIEW, PAGES
 from ui.state.session import change_language, get_view_state, set_view_state
 from viz.components.palette import palette
 from viz.components.palette.palette import PaletteEntry
 from viz.paper.notebook import citation, version
 
 KEY = "palette"
-OPENED = "palette_view"  # Session key of the picked view, which the next lines of the script open.
+OPENED = "palette_view"  # Session key of the picked view or tour, which the next lines of the script open.
+TOUR = "tour"
 
 # Fields of the view state that an entry switches on or off, with their titles.
 SWITCHES = {
     "words": (gettext_lazy("Show whole words"), gettext_lazy("Show tokens")),
     "special": (gettext_lazy("Show special tokens"), gettext_lazy("Hide special tokens")),
-}
-TERMS = {
-    gettext_lazy("Attention weight"): gettext_lazy(
-        "Share of a token's attention to another token; a row's weights sum to 1."
-    ),
-    gettext_lazy("Attention head"): gettext_lazy(
-        "One of a layer's parallel attention computations, with its own weights."
-    ),
-    gettext_lazy("Layer"): gettext_lazy("Attention and a feed-forward network; models stack several."),
-    gettext_lazy("Query, key, value"): gettext_lazy(
-        "Vectors of a token: queries are compared with keys; the result mixes the values."
-    ),
-    gettext_lazy("Softmax"): gettext_lazy("Turns scores into positive weights that sum to 1."),
-    gettext_lazy("Token"): gettext_lazy("A word or part of a word, the unit of a model's text."),
-    gettext_lazy("Special token"): gettext_lazy(
-        "A token added by the tokenizer, such as [CLS]; it often receives much attention."
-    ),
-    gettext_lazy("Self-attention and cross-attention"): gettext_lazy(
-        "Attention within a text, and from a translation to its source."
-    ),
-    gettext_lazy("Causal mask"): gettext_lazy("Hides later tokens, so that tokens attend only to earlier ones."),
-    gettext_lazy("Embedding"): gettext_lazy("The vector of a token before the first layer."),
-    gettext_lazy("Positional encoding"): gettext_lazy("Numbers that encode the order of tokens."),
-    gettext_lazy("Residual stream"): gettext_lazy("A token's vector, to which each layer adds its output."),
-    gettext_lazy("Layer normalisation"): gettext_lazy("Rescales a vector to mean 0 and variance 1."),
-    gettext_lazy("Feed-forward network"): gettext_lazy("Two matrices of a layer that change each token alone."),
-    gettext_lazy("Logit"): gettext_lazy("A score before the softmax."),
-    gettext_lazy("Weight above baseline"): gettext_lazy(
-        "The weight minus the larger of column mean and positional prior."
-    ),
-    gettext_lazy("Attention sink"): gettext_lazy("A token, often the first, that receives weight without meaning."),
-    gettext_lazy("Entropy"): gettext_lazy("Spread of a token's attention; 0 if all goes to one token."),
-    gettext_lazy("Ablation"): gettext_lazy("Zeroing a head's output to measure how the answer changes."),
-    gettext_lazy("Activation patching"): gettext_lazy(
-        "Replacing an activation by another text's to locate a difference."
-    ),
-    gettext_lazy("Attribution method"): gettext_lazy("A rule that divides an output among input words."),
-    gettext_lazy("Surprisal"): gettext_lazy("The negative logarithm of a token's probability, in bits."),
-    gettext_lazy("Beam search"): gettext_lazy("Keeps the most probable partial texts at each step."),
-    gettext_lazy("Temperature"): gettext_lazy("Divides the logits before sampling; higher: more varied."),
-    gettext_lazy("Key–value cache"): gettext_lazy("Stored keys and values of earlier tokens, to save computing."),
-    gettext_lazy("Fine-tuning"): gettext_lazy("Training a model further on labelled examples."),
 }
 HELP = {
     gettext_lazy("Help: install"): gettext_lazy(
@@ -73,6 +34,9 @@ HELP = {
         "Start with make run FOR=class or headlight serve; students open the link on Class, also offline."
     ),
     gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for the screen or for paper."),
+    gettext_lazy("Help: save image, copy link"): gettext_lazy(
+        "Download, above a figure, exports it as an image; Copy link, above the text, restores the view."
+    ),
     gettext_lazy("Help: notebook"): gettext_lazy(
         "In the menu Download of many charts; it computes their numbers again."
     ),
@@ -85,7 +49,8 @@ def entries() -> list[PaletteEntry]:
         *_views(),
         *_settings(),
         *_help(),
-        *(PaletteEntry("", "term", translate(t), translate(n)) for t, n in TERMS.items()),
+        _tour(),
+        *_terms(),
     ]
 
 
@@ -98,7 +63,12 @@ def _views() -> Iterator[PaletteEntry]:
                 "page",
                 translate(title if several else page.title),
                 translate(page.title) if several else "",
+                f"{title if several else page.title} {VIEW_ALIASES.get(view, '')}",
             )
+
+
+def _tour() -> PaletteEntry:
+    return PaletteEntry(TOUR, "help", translate(tour.BUTTON), aliases=f"{tour.BUTTON} guide introduction")
 
 
 def _settings() -> Iterator[PaletteEntry]:
@@ -119,19 +89,32 @@ def _help() -> Iterator[PaletteEntry]:
     yield PaletteEntry("", "help", _("Help: cite"), " ".join(citation().split()))
 
 
+def _terms() -> Iterator[PaletteEntry]:
+    """Yield the terms of the glossary; a picked term opens the view that shows it best, named after its note."""
+    for at, term in enumerate(TERMS):
+        shown = f"{translate(term.note)} → {translate(BY_VIEW[term.view].views[term.view])}"
+        yield PaletteEntry(f"term:{at}", "term", translate(term.title), shown, f"{term.title} {term.aliases}")
+
+
 def draw_palette() -> None:
     """Draw the search palette (Ctrl+K), and open the page or tab that was picked in it."""
     palette.mount(entries(), KEY, _pick)
     view = st.session_state.pop(OPENED, None)
-    if view is not None:
+    if view == TOUR:
+        tour.go_to_stop(0)
+    elif view is not None:
         go_to_view(view, {})
 
 
 def _pick() -> None:
     """Carry out the picked entry; a view is opened in the run that follows."""
     kind, _sep, name = str(st.session_state[KEY].picked or "").partition(":")
-    if kind == "view":
+    if kind == TOUR:
+        st.session_state[OPENED] = TOUR
+    elif kind == "view":
         st.session_state[OPENED] = name
+    elif kind == "term" and name.isdecimal() and int(name) < len(TERMS):
+        st.session_state[OPENED] = TERMS[int(name)].view
     elif kind == "switch" and name in SWITCHES:
         set_view_state(**{name: not getattr(get_view_state(), name)})
     elif kind == "language" and name in available_languages():

@@ -111,7 +111,7 @@ def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure
         more = f" ({escape_label(turning.name)})" if turning.name else ""
         for name, values, dash in (
             (_("score of an equal key"), turning.score, "solid"),
-            (_("decay of the bound"), turning.bound, "dot"),
+            (_("bound's decay"), turning.bound, "dot"),
         ):
             figure.add_scatter(
                 name=name + more,

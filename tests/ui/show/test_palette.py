@@ -38,7 +38,7 @@ def test_every_view_is_found_and_ids_are_distinct() -> None:
     ids = [entry.id for entry in entries if entry.id]
     assert {f"view:{view}" for view in BY_VIEW} <= set(ids)
     assert len(ids) == len(set(ids))
-    assert {entry.kind for entry in entries if not entry.id} == {"help", "term"}
+    assert {entry.kind for entry in entries if not entry.id} == {"help"}
 
 
 @pytest.mark.usefixtures("chosen")
@@ -91,6 +91,35 @@ def test_a_picked_view_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     palette.draw_palette()
     palette.draw_palette()
     assert opened == ["vectors"]
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_picked_term_opens_its_view() -> None:
+    for entry in palette.entries():
+        if entry.kind == "term":
+            pick(entry.id)
+            assert st.session_state.pop(palette.OPENED) in BY_VIEW
+    pick("tour")
+    assert st.session_state.pop(palette.OPENED) == palette.TOUR
+    pick("term:999")
+    assert palette.OPENED not in st.session_state
+
+
+STUDENT = """
+multi-head; multihead attention; QKV; MLM; masked language model; encoder; decoder; pronoun;
+coreference; sinusoidal; sine cosine; heatmap; matrix; wordpiece; next sentence prediction;
+scaled dot product; GPT; gradient; bias; logit lens; translate; tour; export; save image;
+copy link; share link; exercise; quiz; softmax; tokenizer
+"""
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_entries_are_found_by_the_words_of_courses(language: str) -> None:
+    with use_language(language):
+        known = [f"{entry.title} {entry.note} {entry.aliases}".lower() for entry in palette.entries()]
+    typed = [words.split() for words in STUDENT.lower().replace("\n", " ").split(";")]
+    assert [words for words in typed if not any(all(word in text for word in words) for text in known)] == []
 
 
 @pytest.mark.usefixtures("chosen")

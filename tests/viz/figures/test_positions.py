@@ -55,9 +55,9 @@ def test_each_set_of_angles_has_a_score_and_a_bound() -> None:
     figure = rotary([one, two], LIGHT, "t")
     assert [trace.name for trace in figure.data] == [
         "score of an equal key (full)",
-        "decay of the bound (full)",
+        "bound's decay (full)",
         "score of an equal key (&lt;i&gt;)",
-        "decay of the bound (&lt;i&gt;)",
+        "bound's decay (&lt;i&gt;)",
     ]
     assert figure.data[0].line.color == figure.data[1].line.color != figure.data[2].line.color
 

@@ -13,6 +13,7 @@ from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
 from i18n import LazyMessage, _, gettext_lazy
+from i18n.lists import join_sentences
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
@@ -231,10 +232,22 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
-        changes |= {"right": right.accepts(answer), "said": describe_answer(question, right, _keys(seen))}
+        share = None if right.accepts(answer) else _share_of(answer, right)
+        said = describe_answer(question, right, _keys(seen))
+        if share is not None:
+            hint = gettext_lazy("{percent:g} % is the share {share:g}.", percent=answer, share=share)
+            said = join_sentences(hint, said)
+        changes |= {"right": share is not None or right.accepts(answer), "said": said}
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=_own_text(seen, question))
+
+
+def _share_of(answer: Answer, right: CheckedAnswer) -> float | None:
+    """Return the share that a reader may mean by a percentage, if it is right; None otherwise."""
+    if not isinstance(answer, int | float) or not 1 < answer <= 100:
+        return None
+    return answer / 100 if right.accepts(answer / 100) else None
 
 
 def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:

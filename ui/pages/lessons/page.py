@@ -34,7 +34,7 @@ from ui.pages.lessons.current_lesson import (
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
 from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
-from ui.run.notices import show_notes
+from ui.run.notices import show_notes, show_notice
 from ui.show.reading_help import reading_help
 from ui.show.tour import go_to_stop, left_at
 from ui.state.params import get_params, set_params
@@ -121,6 +121,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
             draw_class_button(step.question, seen)
         if held and answer_at(*key).tries:
             st.rerun()  # draw the view again with its results
+    _draw_end(known, at)
     _draw_footer(known)
 
 
@@ -131,6 +132,30 @@ def _draw_navigation(at: int, count: int) -> None:
         draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
                   type="tertiary", help=_("Answers stay until the app restarts"))  # fmt: skip
+
+
+def _draw_end(known: NamedLesson, at: int) -> None:
+    """Draw the navigation below a step; below the last step, the number of answers and the next lesson."""
+    count = len(known.lesson.steps)
+    if at + 1 < count:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw_back_and_next("lesson_end", at, count, _go, keys=False)
+        return
+    answered, asked = count_answered(known)
+    sheet = _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)
+    show_notice(_("This was the last step. {worksheet}.", worksheet=sheet), role="status")
+    following = list(come_along().items())
+    names = [name for name, _lesson in following]
+    if known.name in names[:-1]:
+        name, lesson = following[names.index(known.name) + 1]
+        st.button(
+            _("Next lesson: {title}", title=markdown_of(lesson.title)),
+            key="lesson_following",
+            on_click=set_params,
+            args=(LessonsOptions,),
+            kwargs={"lesson": name, "step": place(name)},
+            type="primary",
+        )
 
 
 def _go(step: int) -> None:

@@ -1,14 +1,15 @@
 // The search for pages, settings and terms. Ctrl+K, ⌘K or the button opens it; the arrow keys move, Enter picks and
-// Escape closes. The explanation of a term is shown in the list.
+// Escape closes. The explanation of a term is shown in the list; picking the term opens the view that shows it.
 
 import { _, speak } from "../shared/words.js";
 
 /**
  * @typedef {object} PaletteEntry
- * @property {string} id what is sent if the entry is picked; "" for help and terms, which open nothing
+ * @property {string} id what is sent if the entry is picked; "" for help, which opens nothing
  * @property {"page"|"setting"|"help"|"term"} kind
  * @property {string} title
  * @property {string} note
+ * @property {string} [aliases] further words that find the entry, in English
  */
 /**
  * @typedef {object} PaletteData Made by viz/components/palette/palette.py.
@@ -27,8 +28,8 @@ const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCas
  */
 export function rank(entry, words) {
   const title = plain(entry.title);
-  const all = `${title} ${plain(entry.note)}`;
-  let sum = entry.id ? 0 : 2; // what can be opened comes before an equally good term
+  const all = `${title} ${plain(entry.note)} ${plain(entry.aliases ?? "")}`;
+  let sum = entry.kind === "help" || entry.kind === "term" ? 2 : 0; // pages and settings come before equal terms
   for (const word of words) {
     const at = title.indexOf(word);
     if (at < 0 && !all.includes(word)) return Infinity;

@@ -13,22 +13,23 @@ from viz.components.script import script, stylesheet, words_field
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """An entry of the palette; ``note`` is shown below the title.
+    """An entry of the palette; ``note`` is shown below the title, and ``aliases`` are further words that find it.
 
-    Help and terms of the glossary have no ``id``, because they open nothing.
+    Help has no ``id``, because it opens nothing.
     """
 
     id: str
     kind: str  # "page", "setting", "help" or "term".
     title: str
     note: str = ""
+    aliases: str = ""
 
 
 def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
     """Return the data for palette.js, with the fields of its typedef PaletteData.
 
     >>> payload([PaletteEntry("find", "page", "Find")])["entries"]
-    [{'id': 'find', 'kind': 'page', 'title': 'Find', 'note': ''}]
+    [{'id': 'find', 'kind': 'page', 'title': 'Find', 'note': '', 'aliases': ''}]
     """
     return {"entries": [vars(entry) for entry in entries], **words_field("palette/palette")}
 

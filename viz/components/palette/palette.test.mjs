@@ -19,6 +19,12 @@ test("the start of a title comes before the start of a word, and a note comes la
   assert.ok(rank(ENTRIES[3], ["oken"]) < rank(ENTRIES[3], ["subw"]));
 });
 
+test("further words find an entry after its title and its note", () => {
+  const mlm = { ...entry("Masked words"), aliases: "MLM cloze" };
+  assert.deepEqual(matching([mlm, ...ENTRIES], "mlm").map(({ title }) => title), ["Masked words"]);
+  assert.ok(rank(mlm, ["mask"]) < rank(mlm, ["cloze"]));
+});
+
 test("a setting comes before a term that matches as well", () => {
   const term = { ...entry("Special token", "", "term"), id: "" };
   const found = matching([term, entry("Hide special tokens", "", "setting")], "special tok");

@@ -112,6 +112,37 @@ def test_enter_checks_the_answer() -> None:
 
 
 @pytest.mark.slow
+def test_a_percentage_is_accepted_for_a_share() -> None:
+    name, at = next(
+        (name, at)
+        for name, lesson in come_along().items()
+        for at, step in enumerate(lesson.steps)
+        if step.question is not None and step.question.kind == "number" and 0.1 < _number(step) < 1
+    )
+    page = asked("lessons", lesson=name, step=str(at))
+    share = _number(come_along()[name].steps[at])
+    page.number_input(key=f"lesson_{name}_{at}_number").set_value(100 * share).run()
+    assert "Right." in notes(page)
+    assert any(f"{share:g}." in note for note in notes(page))
+
+
+def _number(step: LessonStep) -> float:
+    correct = right(step)
+    return correct if isinstance(correct, float) else 0.0
+
+
+@pytest.mark.slow
+def test_the_last_step_leads_to_the_next_lesson() -> None:
+    names = list(come_along())
+    first = come_along()[names[0]]
+    page = asked("lessons", lesson=names[0], step=str(len(first.steps) - 2))
+    pressed(page, "lesson_end_next")
+    assert any(len(re.findall(r"\d+", note)) == 2 for note in notes(page))
+    pressed(page, "lesson_following")
+    assert page.query_params["lesson"] in (names[1], [names[1]])
+
+
+@pytest.mark.slow
 def test_another_choice_removes_the_verdict() -> None:
     page = asked("lessons", lesson="attention", step="3")
     choice = page.radio(key="lesson_attention_3_choice")
