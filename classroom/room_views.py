@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from classroom.question import Question
+from i18n import _
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class TeacherView:
 
     def rows(self) -> list[tuple[int, str, str, str, str]]:
         """Return all answers as rows: question number, prompt, student, answer, correct answer."""
-        names = {student.number: student.name or str(student.number) for student in self.students}
+        names = {student.number: student.name or f"#{student.number}" for student in self.students}
         asked = dict(enumerate(self.questions, start=1))
         return [
             (
@@ -73,6 +74,6 @@ class TeacherView:
 
 
 def _in_table(question: Question, answer: str) -> str:
-    """Format an answer for a table; a head becomes L3H10, which no program reads as 3.1 or as a date."""
+    """Format an answer for a table; a head becomes "head 3-10", which no program reads as 3.1 or as a date."""
     layer, point, head = answer.partition(".")
-    return f"L{layer}H{head}" if question.kind == "head" and point else answer
+    return _("head {layer}-{head}", layer=layer, head=head) if question.kind == "head" and point else answer

@@ -31,6 +31,7 @@ from viz.figures.token_bars import bars
 
 LEAST = (6, 12)  # Minimum number of layers and heads of the map; the embedded model has as many.
 MOST = 30  # Maximum number of answers drawn.
+LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
@@ -49,12 +50,13 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
         found = count_answers(question, said)[:MOST]
         marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
         figure = bars(
-            [answer for answer, _n in found],
+            [f"✓ {answer}" if at in marked else answer for at, (answer, _n) in enumerate(found)],
             [n for _answer, n in found],
             theme(),
             _("What the class answered"),
             _("answers"),
             marked=marked,
+            longest=LONGEST_LABEL,
         )
         draw_chart(figure, key, about=dict)
 
@@ -293,7 +295,8 @@ def show_class(board: TeacherView, *before: str) -> None:
     """Show the state of a class after the sentences ``before``, and the names of lost students."""
     show_notice(join_sentences(*before, class_summary(board)), role="status")
     if lost := _lost_students(board):
-        with st.container(key="class_lost_names"):  # assets/app.css hides it in the projector view
+        # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.
+        with st.container(key="class_lost_names"), st.expander(_("Names")):
             named = format_comma_list([student.name or f"#{student.number}" for student in lost])
             show_notice(_("Lost: {named}.", named=named), role="status")
 

@@ -86,6 +86,6 @@ def test_how_many_were_right() -> None:
 def test_a_head_in_the_table_is_neither_a_number_nor_a_date() -> None:
     question = Question("head", "Which?", truth="3.10")
     board = TeacherView(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "3.1"),))
-    assert board.rows() == [(1, "Which?", "Ann", "L3H1", "L3H10")]
+    assert board.rows() == [(1, "Which?", "Ann", "head 3-1", "head 3-10")]
     assert [question.normal(name) for name in ("L3H1", "L3H10")] == ["3.1", "3.10"]
     assert format_answer(question, "3.10") == "3-10"

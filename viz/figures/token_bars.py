@@ -26,11 +26,13 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     other: float | None = None,
     marked: Sequence[int] = (),
     intervals: Sequence[tuple[float, float]] = (),
+    longest: int = 18,
 ) -> go.Figure:
     """Draw horizontal bars, the first on top; those with the indices ``marked`` have the accent colour.
 
     ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the
     remaining values, a pale bar at the bottom. ``intervals`` are the ends of each value's interval, if there are any.
+    A label has at most ``longest`` characters.
     """
     names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
@@ -49,7 +51,7 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     )
     if intervals:
         _add_intervals(figure, values, intervals, theme)
-    ticks = [escape_label(truncate(name)) for name in names]
+    ticks = [escape_label(truncate(name, longest)) for name in names]
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=ticks,

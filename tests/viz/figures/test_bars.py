@@ -21,6 +21,10 @@ def test_the_first_is_on_top_and_equal_labels_stay_two_bars() -> None:
     assert figure.layout.xaxis.title.text == "Probability"
 
 
+def test_a_longer_label_is_whole_if_asked() -> None:
+    assert bars(LABELS, VALUES, LIGHT, "", longest=40).layout.yaxis.ticktext[3] == "x" * 40
+
+
 def test_small_numbers_are_not_written_as_nothing() -> None:
     (drawn,) = bars(LABELS, VALUES, LIGHT, "").data
     assert list(drawn.text) == ["0.50", "0.20", "0.10", "0.0004"]

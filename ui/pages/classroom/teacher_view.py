@@ -123,6 +123,8 @@ def _draw_live_answers(code: str) -> None:
     question = board.questions[board.asked - 1]
     st.subheader(_("Question {number}", number=board.asked))
     st.markdown(escape_markdown(question.prompt))
+    if question.options:
+        st.markdown("\n".join(f"- {escape_markdown(option)}" for option in question.options))
     if board.revealed:
         answers(question, board.answers_to(board.asked), "desk_answers")
         return
@@ -143,7 +145,7 @@ def _draw_live_answers(code: str) -> None:
             type="primary",
             help=_("This cannot be undone"),
         )
-    with st.expander(_("View alone")):
+    with st.expander(_("View privately")):
         answers(question, board.answers_to(board.asked), "desk_peek")
 
 

@@ -157,6 +157,7 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     seat.run()
     seat.radio(key=f"class_reply_{code}_1_field").set_value("no")
     press(seat, "Answer")
+    assert "- yes\n- no" in marks(desk)
     ask(desk, "head", "Which head?", truth="3")
     assert any("not a head" in said for said in notes(desk, "refusal"))
     ask(desk, "head", "Which head?", truth="3-7")
@@ -345,6 +346,8 @@ def test_a_hand_is_seen_at_the_desk() -> None:
     seat = joined(code, "Ben")
     seat.toggle(key=f"class_lost_{code}").set_value(True).run()
     assert "Lost: Ben." in notes(desk.run())
+    (names,) = (one for one in desk.expander if one.label == "Names")
+    assert not names.proto.expanded, "the class may see the page"
 
 
 @pytest.mark.slow
