@@ -28,7 +28,7 @@ FORWARD, NORM, RESIDUAL, SCALE = (
 POOLER, HEAD, PROBABILITIES = gettext_lazy("pooler"), gettext_lazy("head"), gettext_lazy("probabilities")
 # Roles of the stages within a part.
 QUERIES, KEYS, VALUES = gettext_lazy("queries"), gettext_lazy("keys"), gettext_lazy("values")
-WEIGHED, OUT, HIDDEN = gettext_lazy("weighed values"), gettext_lazy("output"), gettext_lazy("hidden")
+WEIGHED, OUT, HIDDEN = gettext_lazy("weighted values"), gettext_lazy("output"), gettext_lazy("hidden")
 ACTIVATED = gettext_lazy("after the activation")
 
 

@@ -11,6 +11,8 @@ from tests.support.browser import Problems
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, open_page
 
+CHOSEN = re.compile(r"^Row \d.*, column \d+")  # the note on the number that is open
+
 
 def test_along_by_the_keyboard_closer_by_clicks_and_back(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
@@ -31,12 +33,12 @@ def test_along_by_the_keyboard_closer_by_clicks_and_back(page: Page, app_url: st
     chosen.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(note.filter(has_text="The chosen number")).to_be_visible(timeout=PATIENCE)
+    expect(note.filter(has_text=CHOSEN)).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("zoom=stage"))
     rest(page)
     page.go_back()
     expect(page).to_have_url(re.compile("zoom=layer"))
-    expect(note.filter(has_text="The chosen number")).to_have_count(0, timeout=PATIENCE)
+    expect(note.filter(has_text=CHOSEN)).to_have_count(0, timeout=PATIENCE)
 
 
 def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Problems) -> None:
@@ -50,7 +52,7 @@ def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Pro
     expect(note.filter(has_text="Layer 3, attention, output")).to_be_visible(timeout=PATIENCE)
     tab_to(page, page.locator(".stack .part.chosen"))
     page.keyboard.press("Enter")
-    opened = note.filter(has_text="The chosen number: ")
+    opened = note.filter(has_text=CHOSEN)
     expect(opened).to_be_visible(timeout=PATIENCE)
     before = opened.inner_text()
     tab_to(page, page.get_by_role("application"))
@@ -77,7 +79,7 @@ def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Pro
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(note.filter(has_text="Layer 3, attention, weighed values")).to_be_visible(timeout=PATIENCE)
+    expect(note.filter(has_text="Layer 3, attention, weighted values")).to_be_visible(timeout=PATIENCE)
     rest(page)
     page.keyboard.press("Alt+PageDown")
     expect(note.filter(has_text="Layer 3, attention, output")).to_be_visible(timeout=PATIENCE)

@@ -69,8 +69,8 @@ def test_roles_inside_a_part() -> None:
     def roles(name: str, part: str) -> list[str]:
         return [stage.role for stage in stages(name) if stage.part == part and stage.layer == 0 and stage.role]
 
-    assert roles("BERT", "attention") == ["queries", "keys", "values", "weighed values", "output"]
-    assert roles("GPT-2", "attention") == ["queries, keys, values", "weighed values", "output"]
+    assert roles("BERT", "attention") == ["queries", "keys", "values", "weighted values", "output"]
+    assert roles("GPT-2", "attention") == ["queries, keys, values", "weighted values", "output"]
     assert roles("BERT", "feed-forward") == ["hidden", "after the activation", "output"]
     assert roles("Llama", "feed-forward") == ["hidden", "hidden", "after the activation", "output"]
 

@@ -226,7 +226,7 @@ def test_what_step_by_step_opens_is_the_same_attention(backend: LocalBackend) ->
     np.testing.assert_allclose(at(backend, closing.number, **more)[0], layer.output, atol=1e-6)
     record = backend.trace(TraceRequest(model=MINI, text="The cat sat.")).records()[2]
     assert isinstance(record, Record)
-    weighed = next(s for s in found.stages if s.layer == 2 and s.role == "weighed values")
+    weighed = next(s for s in found.stages if s.layer == 2 and s.role == "weighted values")
     opened = backend.inspect(asked(OneNumber, stage=weighed.number, place=(0, 4, 1, 7), **more))
     by_key = {one.name: one.value for term in opened.terms for one in term.origins if isinstance(one, Origin)}
     shares = record.weights(4, np.array([1]))[0]

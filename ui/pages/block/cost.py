@@ -80,7 +80,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
     show_notice(
         _(
-            "For {tokens}, {share:.1%} of a {side} layer's operations are for pairs of tokens. Pairs "
+            "For {tokens}, {share:.1%} of the operations in each {side} layer are for pairs of tokens. Pairs "
             "cost as much as the feed-forward part at n = {forward:,.0f}, as all the rest at n = "
             "{rest:,.0f}.",
             tokens=amount(tokens, "token"),

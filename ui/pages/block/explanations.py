@@ -165,7 +165,10 @@ def _norm(stack: Stack, kind: str, width: int, place: str = "") -> PartExplanati
     text = [
         _("Divides a token's {width:,} numbers by their root mean square.", width=width)
         if rms
-        else _("Scales a token's {width:,} numbers to mean 0 and variance 1.", width=width)
+        else _(
+            "Scales a token's {width:,} numbers to mean 0 and variance 1, then applies any learned gain and bias.",
+            width=width,
+        )
     ]
     text.append(place)
     if rms and "LayerNorm" in stack.norm_class:

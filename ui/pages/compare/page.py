@@ -148,7 +148,7 @@ def figures(found: Comparison) -> None:
     draw_chart(figure, ROW, place=right, about=partial(comparison_provenance, found))
     right.caption(
         _(
-            "The {n} largest of {all} weights. Line: the difference; single mark: a word that only one run has.",
+            "The largest weights, {n} of {all}. Line: the difference; single mark: a word that only one run has.",
             n=len(words),
             all=_word_count(found),
         )

@@ -109,7 +109,7 @@ def summary(first: float, then: float, what: str) -> str:
     """
     change = f"{what[0].upper()}{what[1:]}"
     return _(
-        "{change}: the translation's probability goes from {first} to {then}.",
+        "{change}: the probability of the original words goes from {first} to {then}.",
         change=change,
         first=likelihood(first),
         then=likelihood(then),

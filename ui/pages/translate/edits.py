@@ -257,9 +257,13 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     """
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most])
-    times = factor(float(found.changes[most]))
-    times = f"1/{times}" if found.changes[most] < 0 else times
-    first = _("{head} matters most: without it, the translation's probability is × {factor}.", head=head, factor=times)
+    change = float(found.changes[most])
+    named = {"head": head, "times": factor(change)}
+    first = (
+        _("{head} matters most: without it, the translation is {times} times less probable.", **named)
+        if change < 0
+        else _("{head} matters most: without it, the translation is {times} times more probable.", **named)
+    )
     second = _(
         "{number} of {removals} ablations change the likeliest token at some step.",
         number=int(found.others.sum()),

@@ -49,7 +49,7 @@ WORDS: dict[str, str] = {
         gettext_lazy("queries"),
         gettext_lazy("keys"),
         gettext_lazy("values"),
-        gettext_lazy("weighed values"),
+        gettext_lazy("weighted values"),
         gettext_lazy("output"),
         gettext_lazy("hidden"),
         gettext_lazy("after the activation"),

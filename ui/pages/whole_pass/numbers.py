@@ -166,7 +166,7 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
         names = tuple(found.pieces.get(int(one), str(one)) for one in columns)
     else:
         columns, names = _window(values.shape[1], WIDEST, column), ()
-    labels = tuple(f"{at} {tokens[at]}"[:14] if len(tokens) == len(values) else str(at) for at in shown_rows.tolist())
+    labels = tuple(row_label(tokens, len(values), at)[:14] for at in shown_rows.tolist())
     cut = values[np.ix_(shown_rows, columns)]
     sheet = MatrixSpec(
         title(stage),
@@ -184,6 +184,15 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
     draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns), computation=computation)
     if found.pieces and len(values) > 1:
         draw_table(likeliest_table(found, tokens, shown_rows), key="pass_likeliest")
+
+
+def row_label(tokens: Sequence[str], rows: int, at: int) -> str:
+    """Return the label of a row: its index, and its token if every token has a row.
+
+    >>> row_label(("the", "cat"), 2, 1), row_label(("the", "cat"), 12, 1)
+    ('1 cat', '1')
+    """
+    return f"{at} {tokens[at]}" if len(tokens) == rows else str(at)
 
 
 def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
@@ -219,20 +228,18 @@ def _window(count: int, most: int, must: int) -> Array:
     return np.arange(start, min(count, start + most))
 
 
-def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str) -> None:
-    """Draw the terms whose sum is the number at index ``place`` of a stage's result.
-
-    ``name`` is the vocabulary token or class of the number's column, or "".
-    """
+def number(asked: PassInspector, stage: Stage, found: StageValues) -> None:
+    """Draw the terms whose sum is the selected number of a stage's result."""
     try:
         with st.spinner(_("Running the model")):
-            opened = asked.open_number(stage, place)
+            opened = asked.open_number(stage, found.place)
     except UserError as refusal:
         show_error(refusal)
         return
-    sum_of = format_terms(opened)
-    named = f"“{name}” {sum_of}" if name else sum_of
-    show_notice(_("The chosen number: {sum}", sum=named), role="status")
+    row = row_label(asked.tokens(stage.side), len(found.values), found.row)
+    column = f"{found.column} “{found.name}”" if found.name else str(found.column)
+    said = _("Row {row}, column {column}: {sum}", row=row, column=column, sum=format_terms(opened))
+    show_notice(said, role="status")
     terms = table(asked, stage, opened)
     draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))

@@ -174,7 +174,7 @@ def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> Non
         found = numbers.find(asked, chosen, options)
         change(asked, chosen, options, found)
         numbers.draw(asked, chosen, found)
-        number(asked, chosen, found.place, found.name)
+        number(asked, chosen, found)
     except UserError as refusal:
         show_error(refusal)
 

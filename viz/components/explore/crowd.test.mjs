@@ -97,6 +97,8 @@ describe("beyond both", () => {
     const said = (doubts, more = {}) => doubt({ ...facts, ...more, doubts: () => doubts });
     const numbers = (/** @type {string} */ text) => text.match(/\d+/g)?.map(Number);
     assert.deepEqual(numbers(said({ usual: 0.11, placed: 0.04 })), [11, 57, 1, 2]);
+    const chinese = said({ usual: 0.11, placed: 0.04 }, { say: { ...facts.say, clauses: "{names}；{then}" } });
+    assert.equal(chinese.split("；").length, 2, "a language joins clauses by its own mark");
     const prior = said({ usual: 0.1, placed: 0.9 }, { strength: (_id, _token, weight) => weight - 0.9 });
     assert.deepEqual(numbers(prior)?.slice(0, 2), [10, 90], "the larger is the prior");
     assert.deepEqual(numbers(said({ usual: 0.1, placed: 0.1 }, { strength: null })), [10]);

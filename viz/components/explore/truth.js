@@ -197,7 +197,7 @@ export function doubt(facts) {
     if (share > SHORT) clauses.push(fill(rest === "sink" ? say.toSink : say.missing, { share: percent(share) }));
   }
   if (!clauses.length) return "";
-  const text = clauses.join("; ");
+  const text = clauses.reduce((names, then) => fill(say.clauses, { names, then }));
   return fill(say.bare, { text: text[0].toLocaleUpperCase() + text.slice(1) });
 }
 

@@ -49,6 +49,7 @@ export const WORDS = {
   noFocus: sentence("{head}: {clauses}. Click a word to ask about it."),
   and: sentence(" and "),
   bare: sentence("{text}."),
+  clauses: sentence("{names}; {then}"),
   noFocusBare: sentence("{head}. Click a word to ask about it."),
   grid: sentence("Every head"),
   gridLabel: sentence("All heads. {head}. Arrow keys move, Enter keeps, Escape returns."),

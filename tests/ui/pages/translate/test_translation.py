@@ -176,7 +176,7 @@ def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     found = EditEffects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross") == (
-        "Cross head 0-1 matters most: without it, the translation's probability is × 1/4.48."
+        "Cross head 0-1 matters most: without it, the translation is 4.48 times less probable."
         " 1 of 2 ablations change the likeliest token at some step."
     )
 
