@@ -35,7 +35,7 @@ export function imageForm() {
   const width = field(_("Width"), [["column", _("Column, 3.3 in")], ["page", _("Page, 7 in")]]);
   const size = field(_("Font size"), FONT_SIZES.map((points) => [String(points), `${points} pt`]));
   size.control.value = USUAL_SIZE;
-  const [frame, caption] = [box(_("Frame"), true), box(_("Caption"), false)];
+  const [frame, caption] = [box(_("Frame"), true), box(_("Caption"), true)];
   const link = h("a", { class: "item", download: true, href: "#", "data-format": "image" }, _("Download image"));
   const fields = [format, width, size, frame, caption].map(({ el }) => el);
   const el = h("div", { class: "image" }, ...fields, link);
