@@ -50,7 +50,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     row = maps[-1][view.keys[focus].pieces[0]]
     attention = np.array([row[slice(*run)].sum() for run in runs])
     rolled = f"differ by {mean_row_distance(rollout(with_residual(maps))):.2f}"
-    assert rolled in said(page, "Rollout rows")
+    assert rolled in said(page, "total variation")
     rows = downloaded(page)
     assert [row["Word"] for row in rows] == [cell.text for cell in cells]
     np.testing.assert_allclose([float(row["Ablated"]) for row in rows], np.maximum(effect, 0), atol=1e-5)

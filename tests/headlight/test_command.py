@@ -326,7 +326,7 @@ def test_a_target_text_needs_a_model_that_writes(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", TEXT, str(tmp_path / "cat.csv"), "--model", model, "--target-text", "Le chat."]) == 2
-    assert "does not write" in capsys.readouterr().err
+    assert "does not generate" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -38,7 +38,7 @@ KINDS = (
     (lzma.compress(b"text"), "xz, not text. Unpack it"),
     (zipped("a.csv"), "zip, not text. Unpack it"),
     (b"PK\x03\x04broken", "zip, not"),
-    (zipped("xl/workbook.xml"), "XLSX.*, not text. Save the sheet"),
+    (zipped("xl/workbook.xml"), "XLSX.*, not text. Save it"),
     (zipped("word/document.xml"), "DOCX"),
     (zipped("content.xml"), "OpenDocument"),
     (b"PAR1\x15\x04", "Parquet"),

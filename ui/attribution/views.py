@@ -211,7 +211,7 @@ def describe_agreement(ways: AttributionSet) -> str:
         "attention": with_effect.get(ATTENTION, float("nan")),
     }
     return join_sentences(
-        _("{same} of {ways} other methods rank the same of {words} words first.", **values),
+        _("Of {words} words, {same} of {ways} other methods rank the same word first.", **values),
         _(
             "Rank correlation with ablation over {words} words: {closest} {most:.2f} (highest), "
             "{farthest} {least:.2f} (lowest), attention {attention:.2f}.",

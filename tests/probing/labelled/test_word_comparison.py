@@ -21,8 +21,8 @@ def words(tags: str, said: str) -> list[tuple[str, str]]:
         ("B-PER I-PER", "B-PER I-PER", [("right", "PER"), ("right", "")]),
         ("B-PER B-PER", "B-PER B-PER", [("right", "PER"), ("right", "PER")]),
         ("B-PER I-PER", "O O", [("missed", "missed PER"), ("missed", "")]),
-        ("O O", "B-PER I-PER", [("wrong", "said PER"), ("wrong", "")]),
-        ("B-PER", "B-LOC", [("wrong", "said LOC, is PER")]),
+        ("O O", "B-PER I-PER", [("wrong", "predicted PER"), ("wrong", "")]),
+        ("B-PER", "B-LOC", [("wrong", "predicted LOC, true PER")]),
         ("B-PER I-PER", "B-PER O", [("wrong", "PER, ends differ"), ("missed", "missed PER")]),
     ],
 )

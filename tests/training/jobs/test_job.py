@@ -127,8 +127,8 @@ def test_a_model_is_there_once_all_that_is_told_of_it_is(tmp_path: Path) -> None
 
 
 def test_why_it_failed_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
-    jobs.update_status(tmp_path, "failed", said=gettext_lazy("This run could not begin: {reason}.", reason="x"))
-    assert json.loads((tmp_path / jobs.STATUS).read_text())["said"] == "This run could not begin: x."
+    jobs.update_status(tmp_path, "failed", said=gettext_lazy("This could not be started: {reason}.", reason="x"))
+    assert json.loads((tmp_path / jobs.STATUS).read_text())["said"] == "This could not be started: x."
     jobs.update_status(tmp_path, "failed", turn=2)  # Fields that are not passed keep their values.
     with use_language("zh"):
-        assert translate(jobs.status(tmp_path).said) == "这次运行无法开始：x。"
+        assert translate(jobs.status(tmp_path).said) == "无法启动：x。"

@@ -39,7 +39,7 @@ def test_the_page_says_why_a_row_is_left_out(tmp_path: Path) -> None:
         told = backend.inspect(WordPath(str(folder), text="The cat sat on the mat", focus=(5, 6)))
         page = asked("agreement", model=folder, text="The cat sat on the mat")
         assert abs(told.missed) > methods.MOST_MISSED * abs(told.rise)
-        says(page, "zero rises")
+        says(page, "integration steps")
         says(page, "of 6 other")
 
 

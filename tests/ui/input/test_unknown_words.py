@@ -61,7 +61,7 @@ def test_no_model_is_made_up() -> None:
 def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
     said = describe_unknown("MiniLM", 2, 7, "[UNK]", next(card for card in CARDS if card.title == "RoBERTa base"))
     assert said.startswith("2 of 7 words are not in the vocabulary of MiniLM:")
-    assert said.endswith("RoBERTa base (499 MB to fetch) spells every character in bytes.")
+    assert said.endswith("RoBERTa base (499 MB to download) spells every character in bytes.")
 
 
 RESULTS = ("headlight_explore", "headlight_matrices", "headlight_stack")

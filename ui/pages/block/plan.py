@@ -69,7 +69,7 @@ SHORT: dict[str, str] = {  # short names for the labels of bars
     POSITIONS: gettext_lazy("positions"),
     SEGMENTS: gettext_lazy("segments"),
     PROJECTION: gettext_lazy("projection"),
-    RELATIVE: gettext_lazy("relative positions"),
+    RELATIVE: gettext_lazy("rel. positions"),
     INTO: "W_Q, W_K, W_V",
     OUT: "W_O",
     INNER: gettext_lazy("q and k norms"),

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.answer_windows import LENGTH, SHORTEST
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, ngettext, translate
 from inference import EMBEDDED, UserError
 from inference.hub_cards import ModelCard
 from probing.labelled.data_checks import passage_texts
@@ -237,9 +237,10 @@ def _say_pushed_out(wanted: TrainingRequest) -> None:
         return  # The checks of the texts report the error.
     if not gone:
         return
-    mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
-    others = len(gone) - len(mine)
-    named = [*mine, *([_("{others} trainings of other visitors", others=others)] if others else [])]
+    named = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
+    others = len(gone) - len(named)
+    if others:
+        named.append(ngettext("{n} training of another visitor", "{n} trainings of other visitors", others, n=others))
     show_notice(
         _(
             "{named} will be removed to make room.",

@@ -54,7 +54,7 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
         (Mask(5, 6), "No mask"),
         (Mask(5, 5, causal=True), "causal mask"),
         (Mask(5, 5, causal=True, left=2), "2 tokens back and 0 ahead"),
-        (Mask(5, 5, left=2, right=3), "2 tokens back and 3 ahead;"),
+        (Mask(5, 5, left=2, right=3), "2 tokens back and 3 ahead"),
         (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "Masked pairs"),
     ],
 )

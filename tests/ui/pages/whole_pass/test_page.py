@@ -62,7 +62,7 @@ def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
 def test_every_token_s_likeliest_pieces_are_named() -> None:
     page = asked("whole_pass", **BERT, zoom="stage")
     (table,) = (frame.value for frame in page.dataframe if "1" in frame.value)
-    assert list(table["token"][1:4]) == ["1 the", "2 cat", "3 [MASK]"]
+    assert list(table["Token"][1:4]) == ["1 the", "2 cat", "3 [MASK]"]
     assert table["1"][2].startswith("cat 0.9"), "it reads what stands there"
     assert float(table["1"][3].split()[-1]) >= float(table["2"][3].split()[-1]) > 0
 
@@ -140,7 +140,7 @@ def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
         boxes[0].select_index(0).run()
     stands(page)
     terms = page.dataframe[0].value
-    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["factor 1"][0])
+    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["Factor 1"][0])
     assert "pass_into" not in [box.key for box in page.selectbox], "all factors are in the model file"
 
 
