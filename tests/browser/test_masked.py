@@ -61,7 +61,7 @@ def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backe
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
     click(page.get_by_text("Table", exact=True))
     names, *rows = saved(page)
-    assert names == ["Blank", "Original", "Rank", "Piece", "Probability"]
+    assert names == ["Blank", "Original", "Rank", "Token", "Probability"]
     told = [*blank.guesses, original]
     assert [float(row[-1]) for row in rows] == pytest.approx([guess.probability for guess in told], rel=1e-6)
     asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))

@@ -80,7 +80,7 @@ def rollout(trace: Trace, _request: Request) -> Response:
 
 def page(trace: Trace, request: Request) -> Response:
     """Return the view of the picture as an HTML file."""
-    title = request.query_params.get("title", "")[:200] or _("A picture")
+    title = request.query_params.get("title", "")[:200] or _("Picture")
     look = _selection(trace, request)
     about = description_of(trace, request.query_params.get("cited", "")[:600])
     return attachment("picture.html", "text/html", lambda: picture_html(trace, look, title, about).encode())

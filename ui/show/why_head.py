@@ -33,7 +33,7 @@ SOURCES = {
     POSITION: gettext_lazy("position embedding"),
     SEGMENT: gettext_lazy("segment embedding"),
     BIAS: gettext_lazy("all biases"),
-    RELATIVE: gettext_lazy("relative position"),
+    RELATIVE: gettext_lazy("relative positions"),
     RANDOM: gettext_lazy("random control"),
 }
 Variant = tuple[ScoreAnswer | None, tuple[str, ...]]

@@ -91,7 +91,7 @@ def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]
     ...     7): WrittenToken("b", None)}, (5,))]
     [('', None, 'kept'), ('5', '', 'kept'), ('5.7', '5', 'other')]
     """
-    nodes = [TreeNode("", None, _("the prompt"), kind="kept")]
+    nodes = [TreeNode("", None, _("Prompt"), kind="kept")]
     for path in sorted(history, key=len):
         been, kind = history[path], _kind(path, current)
         nodes.append(TreeNode(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))

@@ -169,7 +169,7 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     shares = atlas.arrays[f"{part}.distances"][own]
     ticks = [str(step) for step in offsets()]
     ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
-    with st.expander(_("Distances")):
+    with st.expander(_("Distance")):
         figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
         about = partial(atlas_provenance, atlas, f"head {name.label}")
         draw_chart(figure, "atlas_distances", about=about)
@@ -195,7 +195,7 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
                 translate(RANDOM): None if random is None else round(float(random[:, at].max()), 3),
             }
         )
-    with st.expander(_("Measures")):
+    with st.expander(_("Measure")):
         draw_table(rows, key="atlas_measures")
 
 

@@ -162,7 +162,7 @@ def _draw_file_picker() -> None:
             replace_draft(source(name) if name else template())
 
     about = _("TOML in UTF-8, at most {most:,} bytes; stays on this machine", most=MOST_BYTES)
-    st.file_uploader(_("Lesson file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1, help=about)
+    st.file_uploader(_("Open a file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1, help=about)
     if problem := st.session_state.pop("lesson_problem", None):
         show_notice(problem)
     st.session_state[BEGIN] = None

@@ -126,7 +126,7 @@ def _table(filled: Filled) -> None:
         gettext_lazy("Blank"),
         gettext_lazy("Original"),
         gettext_lazy("Rank"),
-        gettext_lazy("Piece"),
+        gettext_lazy("Token"),
         gettext_lazy("Probability"),
     )
     with st.expander(_("Table")):
@@ -154,7 +154,7 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
     rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
     names = (
         gettext_lazy("Word"),
-        gettext_lazy("Pieces"),
+        gettext_lazy("Tokens"),
         gettext_lazy("Probability"),
         gettext_lazy("Rank"),
         gettext_lazy("Log-probability"),

@@ -61,7 +61,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     ]
     columns = (
         gettext_lazy("Word"),
-        gettext_lazy("Pieces"),
+        gettext_lazy("Tokens"),
         gettext_lazy("Log-probability"),
         gettext_lazy("bits"),
     )
@@ -136,7 +136,7 @@ def draw_corruption(request: MaskedWords) -> None:
     pieces = found.row.pieces
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = (
-        gettext_lazy("Piece"),
+        gettext_lazy("Token"),
         gettext_lazy("What happened"),
         gettext_lazy("Input"),
         gettext_lazy("Probability"),

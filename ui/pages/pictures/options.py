@@ -32,7 +32,7 @@ WATCHES = {
 }
 BESIDES = {
     "mirrored": gettext_lazy("Mirrored image"),
-    "sample": gettext_lazy("The sample"),
+    "sample": gettext_lazy("Sample"),
     "brought": gettext_lazy("Another image"),
     "model": gettext_lazy("Another model"),
 }

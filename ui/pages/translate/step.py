@@ -225,7 +225,7 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
     names = (
         gettext_lazy("Step"),
         gettext_lazy("Rank"),
-        gettext_lazy("Piece"),
+        gettext_lazy("Token"),
         gettext_lazy("Text"),
         gettext_lazy("Probability"),
         gettext_lazy("Written"),

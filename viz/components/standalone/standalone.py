@@ -149,9 +149,9 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
     how = (
         _("to three digits")
         if coding == "float16"
-        else _("to within 0.008")
+        else _("to within {error}", error="0.008")
         if view.is_signed
-        else _("to within 0.004")
+        else _("to within {error}", error="0.004")
     )
     if room == heads:
         return maps, _("Maps of all {heads} heads; weights {how}.", heads=heads, how=how)
