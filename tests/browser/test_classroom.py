@@ -164,7 +164,7 @@ def test_a_projector_shows_text_and_maps_larger(page: Page, app_url: str, proble
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
     rest(page)
-    shown = ("[data-testid=stMain] p", ".chips button", ".figure canvas", ".grid canvas")
+    shown = ("[data-testid=stCaptionContainer] p", ".chips button", ".figure canvas", ".grid canvas")
     before = letters(page, *shown)
     page.keyboard.press("p")
     rest(page)
