@@ -54,7 +54,7 @@ class CancelToken:
     >>> ends.stop()
     >>> ends.check()
     Traceback (most recent call last):
-    inference.cancellation.Cancelled: This was stopped.
+    inference.cancellation.Cancelled: Stopped.
     """
 
     def __init__(

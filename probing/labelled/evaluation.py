@@ -111,7 +111,7 @@ def compare_words(row: TagPrediction) -> Iterator[ComparedWord]:
 
     >>> row = TagPrediction("a b c d", (), ("B-PER", "I-PER", "O", "B-LOC"), ("B-PER", "O", "B-LOC", "B-LOC"), (), ())
     >>> [(word.verdict, word.label) for word in compare_words(row)]
-    [('wrong', 'PER, ends differ'), ('missed', 'missed PER'), ('wrong', 'said LOC'), ('right', 'LOC')]
+    [('wrong', 'PER, ends differ'), ('missed', 'missed PER'), ('wrong', 'predicted LOC'), ('right', 'LOC')]
     """
     true, said = _by_word(row.tags), _by_word(row.told)
     before = None

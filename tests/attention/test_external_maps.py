@@ -163,7 +163,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (changed((1, 2, 3, 4), 3), "above 1, up to 3"),
         ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "differ in layers"),
         ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not continue"),
-        (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the limit is 1. With dropout"),
+        (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the limit is 1. If dropout"),
         (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
         (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
         (maps()[0].transpose(1, 2, 0), r"a.permute\(2, 0, 1\)"),

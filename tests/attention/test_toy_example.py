@@ -279,7 +279,7 @@ def test_under_a_causal_mask_the_token_without_a_choice_does_not_count() -> None
 
 def test_of_several_heads_the_sentence_names_its_own() -> None:
     small, worked = of("lookup", heads=3)
-    assert describe_largest(small.tokens, worked, 1, False).startswith("Head 2: “one” gives “two” ")
+    assert describe_largest(small.tokens, worked, 1, False).startswith("Head 1: “one” gives “two” ")
 
 
 def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones() -> None:

@@ -83,11 +83,11 @@ PAGES = {
     "block": Page([{"fold": "parameters,kinds,activation,cost"}]),
     "by_hand": Page(
         [
-            ({}, "头 1：“it”把 92% 的注意力给了“cat”"),
+            ({}, "头 0：“it”把 92% 的注意力给了“cat”"),
             ({"numbers": "garbage"}, "链接中的数字已损坏"),
             ({"preset": "sentence", "heads": 3}, "3 个头无法平分 4 列"),
-            ({"preset": "tutorial"}, "这里确实如此：“french” → “I”"),
-            ({"preset": "tutorial", "heads": 4, "onward": 0, "stage": "all"}, "头 3 最接近"),
+            ({"preset": "tutorial"}, "这里也是如此：“french” → “I”"),
+            ({"preset": "tutorial", "heads": 4, "onward": 0, "stage": "all"}, "头 2 最接近"),
             ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "加掩码后 = (−∞)"),
         ],
         ("unscaled",),  # of the figure, which says the same in words of its own
@@ -338,7 +338,7 @@ PAGES = {
                 {**HEAD, "change": "token", "row": 6, "lender": "The cat"},
                 "“mat”（词元 6）在供体文本中没有对齐的词",
             ),
-            ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "选中的数："),
+            ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "第 3 列："),
             ({"model": TRANSLATOR, "text": "The cat sleeps.", "zoom": "layer", "stage": 60}, "解码器，第 0 层，"),
             ({"model": TRANSLATOR, "text": "The cat sleeps."}, "”处的输出：“"),
         ],

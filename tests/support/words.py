@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
 from i18n.translation import FOLDER
-from ui.state.examples import EXAMPLES
+from ui.state.view_state import EXAMPLES
 
 # Models read or write the quoted words; code, formulas, addresses, styles and BibTeX are no sentences.
 QUOTED = re.compile(

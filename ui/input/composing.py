@@ -15,7 +15,6 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.run.traces import id_of, what_stays
-from ui.state.examples import EXAMPLES, example_of
 from ui.state.selection import get_last_view
 from ui.state.session import (
     FRESH,
@@ -26,7 +25,7 @@ from ui.state.session import (
     show_while_typing,
     typing_origin,
 )
-from ui.state.view_state import ViewState, fits
+from ui.state.view_state import EXAMPLES, ViewState, example_of, fits
 from viz.components.composer import composer
 
 KEY = "composer"

@@ -19,8 +19,7 @@ from i18n import error_message, gettext_lazy
 from inference import LocalBackend, TraceRequest
 from ui.routes.traces import FILES as MAKING
 from ui.routes.traces import PREFIX, file_response, serve_trace
-from ui.run.positional_prior import prior_map
-from ui.run.services import ViewOptions, get_trace_store
+from ui.run.services import ViewOptions, get_trace_store, prior_map
 from viz.components.explore import explore
 from viz.components.explore.content import BadRequest, head_of, number
 from viz.components.explore.options import DECLARED as MICROSCOPE

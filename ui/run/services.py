@@ -1,4 +1,4 @@
-"""Objects that all sessions share: the backend, and the store of traces, opened files included."""
+"""Objects that all sessions share: the backend, the store of traces and opened files, and the positional priors."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from math import inf
 from weakref import WeakValueDictionary
 
 from attention.alignment import CrossRowConvention, read
+from attention.excess import PositionalPrior
 from attention.measures import HeadSummary, summarize_heads
 from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
-from inference import cancellation
+from inference import UserError, cancellation
 from inference.backend import LocalBackend
 from inference.byte_cache import ByteLru
+from inference.cancellation import Visitor
+from inference.files import sources
 from inference.scheduling import Scheduler
 from inference.text.words import by_chinese_words
+from probing.reference_priors import load_priors
 from serving import remote_backend
 from serving.model_process import SubprocessBackend
-from ui.run import visitors
+from ui import streamlit_internals
+
+PRIORS = 2**23  # Cache size for positional priors in bytes; those of a model take some 10 kB.
+
+_loaded: ByteLru[dict[str, PositionalPrior]] = ByteLru(PRIORS)
+_shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(PRIORS)  # Keys are trace ids.
 
 SECRET = secrets.token_bytes(32)  # New at each start of the server.
 THUMBNAIL = 48  # Maximum side length of a thumbnail in cells.
@@ -71,7 +80,7 @@ def get_backend() -> LocalBackend:
 
     It sends requests to the server at HEADLIGHT_BACKEND if that variable is set; otherwise it is a local backend.
     """
-    cancellation.set_visitor_source(visitors.page_visitor)
+    cancellation.set_visitor_source(page_visitor)
     return remote_backend.from_env() or SubprocessBackend()
 
 
@@ -152,3 +161,47 @@ class TraceStore:
 def get_trace_store() -> TraceStore:
     """Return the trace store of this process."""
     return TraceStore()
+
+
+def page_visitor() -> Visitor | None:
+    """Return the visitor for whom this thread draws a page, or None outside a script run."""
+    session = streamlit_internals.session_id()
+    return None if session is None else Visitor(session, lambda: streamlit_internals.has_left(session))
+
+
+def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
+    """Return the positional prior of the heads in a stack of a trace's model, or None.
+
+    It is None for an opened file, for a trace of another model than ``model``, and if the model cannot read the
+    sentences of the measurement.
+    """
+    try:
+        name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model
+    except UserError:
+        return None
+    if trace.id.startswith("file-") or _name(name) != _name(trace.model.name):
+        return None
+    kind, key = trace.model.kind, (model, revision, trace.model.revision)
+    try:
+        parts = _loaded.get_or_make(key, lambda: load_priors(get_backend(), model, revision or None, kind), _size)
+    except UserError:
+        return None
+    _shown.put(trace.id, parts, _size(parts))
+    return parts.get(part or trace.part)
+
+
+def prior_map(trace: Trace, part: str | None) -> PositionalPrior | None:
+    """Return the positional prior that a page last used with a trace, or None.
+
+    Exports use this function, because their addresses do not name the model.
+    """
+    return (_shown.get(trace.id) or {}).get(part or trace.part)
+
+
+def _name(model: str) -> str:
+    """Return a model's name without its owner or folder."""
+    return model.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _size(parts: dict[str, PositionalPrior]) -> int:
+    return sum(habits.means.nbytes for habits in parts.values())

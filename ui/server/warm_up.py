@@ -12,8 +12,7 @@ import streamlit as st
 from inference import TraceRequest
 from ui.run.network import is_open, network_addresses
 from ui.run.services import ViewOptions, get_backend, get_trace_store
-from ui.state.examples import EXAMPLES
-from ui.state.view_state import DEFAULT_MODEL
+from ui.state.view_state import DEFAULT_MODEL, EXAMPLES
 
 log = logging.getLogger(__name__)
 # Seconds before torch is imported; the import would delay the first page by a third of a second.

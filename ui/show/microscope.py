@@ -26,7 +26,6 @@ from ui.run.traces import was_edited
 from ui.show.chart import draw_notebook_menu
 from ui.show.tables import page_provenance
 from ui.show.views import link_to_view
-from ui.state.examples import example_of
 from ui.state.selection import (
     changes,
     directed_selection,
@@ -38,7 +37,7 @@ from ui.state.selection import (
 )
 from ui.state.selection_token import KeptSelection
 from ui.state.session import get_view_state, notes, set_view_state, store_selection_token
-from ui.state.view_state import PINNED, ViewState, fits, to_query
+from ui.state.view_state import PINNED, ViewState, example_of, fits, to_query
 from viz.components.explore import explore
 from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.matrices import matrices

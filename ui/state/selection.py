@@ -17,8 +17,7 @@ from attention.view import DisplayToken, View
 from i18n import gettext_lazy
 from inference.cancellation import Cancelled
 from ui.run.notices import show_error
-from ui.run.positional_prior import prior_of
-from ui.run.services import ViewOptions, get_trace_store
+from ui.run.services import ViewOptions, get_trace_store, prior_of
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import PINNED, ViewState
 from viz.components.explore.options import DECLARED as MICROSCOPE

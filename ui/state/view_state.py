@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 import zlib
 from collections.abc import Mapping
@@ -15,9 +16,16 @@ from typing import Any
 
 from i18n import error_message, gettext_lazy
 from inference.files.embedded import BERT
-from ui.state.examples import EXAMPLES
+from ui.paths import ASSETS
 from viz.components.explore.options import MicroscopeOptions
 from viz.options import Option, option, options_of
+
+# The example sentences of the text box; the first is the default text.
+EXAMPLES: list[dict[str, Any]] = [
+    example | {"title": gettext_lazy(title)}
+    for example in json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
+    for title in [example["title"]]
+]
 
 DEFAULT_MODEL = BERT  # The app's model; commands and Python use inference.EMBEDDED.
 LONGEST_LINK = 24_000  # Maximum length of an address that browsers and the server accept.
@@ -169,3 +177,8 @@ def _unpack(packed: str, notes: list[str]) -> dict[str, str]:
         notes.append(gettext_lazy("The link's text is damaged; the usual sentence is shown. Ask for the link again."))
         return {}
     return {name: value for name, value in pairs.items() if name in ("text", "pair", "target")}
+
+
+def example_of(text: str, pair: str) -> dict[str, Any] | None:
+    """Return the example with this text and pair, or None."""
+    return next((e for e in EXAMPLES if e["text"] == text and e.get("pair", "") == pair), None)

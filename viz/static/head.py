@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View, far_pool, max_pool
-from i18n import translate
+from i18n import _, translate
 from viz.colors import Colors, diverging_ramp, sequential_ramp
 from viz.export import MOST_CELLS, TooLong
 from viz.static.shapes import (
@@ -24,6 +24,8 @@ from viz.static.shapes import (
     width,
     wrap_text,
 )
+
+SMALL_MAP, GAP, LABEL_HEIGHT = 52, 6, 12  # pixels of a map among all heads, between maps, and of labels
 
 MAP, CELL = 780, 40  # pixels of the map's longer side, and of a cell at most
 LABEL, SMALL = 12, 11  # font sizes in pixels: next to the map, and under it
@@ -130,3 +132,17 @@ def _legend(x: float, y: float, top: float, signed: bool) -> list[Shape]:
     ]
     bar = Cells(x, y, 160, 10, (diverging_ramp() if signed else sequential_ramp())[None]), Box(x, y, 160, 10, HAIR)
     return [*bar, *ends, Text("square-root colour scale", x + 170, y + 5, SMALL, MUTED)]
+
+
+def picture_of_heads(view: View) -> StaticPicture:
+    """Return the maps of all heads, a row for each layer, with the numbers of layer and head above each map."""
+    shapes: list[Shape] = []
+    for layer in range(view.layers):
+        for head in range(view.heads):
+            x, y = head * (SMALL_MAP + GAP), layer * (SMALL_MAP + GAP + LABEL_HEIGHT)
+            shapes.append(Text(f"{layer}-{head}", x, y + LABEL_HEIGHT / 2, 9, INK))
+            shapes.append(
+                Cells(x, y + LABEL_HEIGHT, SMALL_MAP, SMALL_MAP, color_weights(view.weights(layer, head), 1.0))
+            )
+    wide, tall = view.heads * (SMALL_MAP + GAP) - GAP, view.layers * (SMALL_MAP + GAP + LABEL_HEIGHT) - GAP
+    return StaticPicture(wide, tall, tuple(shapes), _("All heads"))

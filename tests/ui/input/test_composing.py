@@ -9,7 +9,7 @@ import pytest
 from inference.catalogue.listing import E5_CARD, EMBEDDED_CARD
 from inference.hub_cards import ModelCard
 from ui.input import composing
-from ui.state.examples import EXAMPLES
+from ui.state.view_state import EXAMPLES
 
 
 @dataclass

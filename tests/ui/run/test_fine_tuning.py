@@ -16,7 +16,7 @@ from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept, learn_on, of
 from training.jobs.job import OWNER, Status, Training, set_status, write
 from ui.run import fine_tuning, services
-from ui.run.positional_prior import prior_of
+from ui.run.services import prior_of
 from ui.server.middleware import NAME
 
 OURS = "AbCdEfGhIjKlMnOpQrSt-_"

@@ -11,8 +11,7 @@ from inference import EMBEDDED, TraceRequest, UserError
 from probing import reference_priors
 from probing.reference_priors import stored_priors
 from tests.support.traces import sentence_trace
-from ui.run.positional_prior import prior_map, prior_of
-from ui.run.services import get_backend
+from ui.run.services import get_backend, prior_map, prior_of
 
 pytestmark = pytest.mark.slow
 

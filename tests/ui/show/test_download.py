@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # Files that contain their model's name, by the expression of their content.
 ITSELF = {
     "add_header", "archive", "json.dumps",  # The provenance is part of the file.
+    "in_html",  # Each figure of a worksheet names its model.
     "page_html",  # The document has the captions of both readings.
     "asked.result.program",  # The program loads its model by name.
 }  # fmt: skip

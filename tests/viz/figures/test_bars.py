@@ -38,7 +38,7 @@ def test_small_numbers_have_two_significant_digits() -> None:
 def test_intervals_are_drawn_and_exported() -> None:
     figure = bars(["3-1", "3-4"], [0.5, 0.25], LIGHT, "", intervals=[(0.375, 0.75), (0.125, 0.5)])
     table = chart_table(figure)
-    assert (table["x"], table["minus"], table["plus"]) == ([0.5, 0.25], [0.125, 0.125], [0.25, 0.25])
+    assert (table["Probability"], table["minus"], table["plus"]) == ([0.5, 0.25], [0.125, 0.125], [0.25, 0.25])
     assert [(note.x, note.text) for note in figure.layout.annotations] == [(0.75, "0.50"), (0.5, "0.25")]
     assert figure.layout.xaxis.range[1] > 0.75
 

@@ -41,11 +41,10 @@ from ui.run.traces import read_trace, request_of
 from ui.show.reading_help import reading_help
 from ui.show.tables import download_table
 from ui.show.text import format_comma_list, format_small, join_sentences
-from ui.state.examples import example_of
 from ui.state.params import get_params
 from ui.state.selection import select
 from ui.state.session import get_view_state, set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.components.matrices.matrices import picked_cell
 from viz.components.token_strip.token_strip import TokenChip
 from viz.components.token_strip.token_strip import mount as mount_strip

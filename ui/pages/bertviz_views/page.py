@@ -21,14 +21,13 @@ from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.run.traces import read_trace
 from ui.show.chart import theme
 from ui.show.views import link_to_view
-from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import get_view_state, set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, height, model_html, neuron_html, too_long
-from viz.components.base_path import BASE
 from viz.components.explore.content import BadRequest, head_of
+from viz.components.script import BASE
 from viz.figures.theme import DARK
 
 PREFIX = f"{BASE}/headlight/bertviz"

@@ -38,8 +38,7 @@ from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
-from ui.state.examples import example_of
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.paper.notebook import Computation
 
 COMPARED = gettext_lazy("The answer is the log-odds of the first against the second.")

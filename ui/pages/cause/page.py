@@ -21,11 +21,10 @@ from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.examples import example_of
 from ui.state.params import get_params
 from ui.state.selection import begin_with, select
 from ui.state.session import get_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 
 MOST_TOKENS = 512
 PROMPT = gettext_lazy("Nothing is ablated. Click a head, or choose another action.")

@@ -22,9 +22,8 @@ from probing.formats import load_ready_set
 from ui.pages.compare.sides import Sides
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.state.examples import example_of
 from ui.state.selection import select
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 
 MOST_WORK = 2 * 10**9  # maximum number of logarithms; many heads are compared on fewer sentences
 A_MAP = 15 * 15  # approximate number of weights of a head on a sentence

@@ -19,8 +19,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, parse_probes, probe_of
-from ui.pages.find.computation import FLIPS, strengths_computation
-from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
+from ui.run.head_answers import FLIPS, STRENGTHS, HeadAnswers, Words, strengths_computation
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme

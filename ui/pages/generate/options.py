@@ -14,10 +14,9 @@ from inference.text.encoding import check_text
 from ui.input.controls import fingerprint
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.state.examples import example_of
 from ui.state.params import AnsweringOptions, drop_place, set_params
 from ui.state.session import FRESH, set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.options import option
 
 SHOWS = {

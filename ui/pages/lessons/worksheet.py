@@ -21,7 +21,7 @@ from ui.pages.lessons.views import choice_of, empty_view, withheld_part
 from ui.show.tables import csv_table, download_button
 from ui.state.navigation import title_of, view_named
 from ui.state.view_state import ViewState
-from viz.static import heads
+from viz.static.head import picture_of_heads
 from viz.static.shapes import svg
 
 MOST = 40  # words of a table
@@ -81,9 +81,9 @@ def _draw_files(known: NamedLesson) -> None:
 
 def draw_print_button(label: str, known: NamedLesson, blocks: Sequence[Block], file: str) -> None:
     """Draw the button that saves a sheet as an HTML page."""
-    page = in_html(markdown_of(known.lesson.title), blocks, active_language())
     help = _("A page with formulas and figures; it opens the print dialog")
-    download_button(label, page, file, help, kind="text/html", key=file)
+    title = markdown_of(known.lesson.title)
+    download_button(label, in_html(title, blocks, active_language()), file, help, kind="text/html", key=file)
 
 
 def worksheet(known: NamedLesson) -> list[Block]:
@@ -142,7 +142,7 @@ def _figures(step: LessonStep, question: LessonQuestion, choice: ViewState, aske
         for text in (choice.text, given["other"]) if "other" in given else (choice.text,):
             view = asked.reads({"text": text}).view()
             if view.layers * view.heads * len(view.queries) * len(view.keys) <= MOST_CELLS:
-                yield Figure(text, svg(heads.picture(view), 0))
+                yield Figure(text, svg(picture_of_heads(view), 0))
     elif view_named(step.view.page) == "explore" and (check is None or check in PRINTED):
         layer, head = given.get("layer", choice.layer), given.get("head", choice.head)
         if layer is not None and head is not None:

@@ -25,10 +25,9 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_table
 from ui.show.text import number_duplicates
 from ui.show.views import link_to_view
-from ui.state.examples import example_of
 from ui.state.params import get_params
 from ui.state.session import FRESH, set_view_state
-from ui.state.view_state import ViewState, to_query
+from ui.state.view_state import ViewState, example_of, to_query
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps

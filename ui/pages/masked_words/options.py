@@ -27,10 +27,9 @@ from ui.input.controls import (
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.show.text import format_and_list, percent
-from ui.state.examples import example_of
 from ui.state.params import AnsweringOptions, get_params, set_params
 from ui.state.session import get_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.options import option

@@ -27,10 +27,9 @@ from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
 from ui.show.tables import csv_table, download_table, texts_provenance
 from ui.show.text import join_sentences
-from ui.state.examples import EXAMPLES
 from ui.state.params import AnsweringOptions, get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import EXAMPLES, ViewState
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 from viz.options import option

@@ -34,9 +34,8 @@ from ui.run.page_model import PageModel, kind_of, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
-from ui.state.examples import example_of
 from ui.state.params import AnsweringOptions, drop_place
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.options import option
 
 WATCHES = {

@@ -21,10 +21,9 @@ from ui.input.controls import ALL_STAGES
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.run.traces import input_of
-from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.options import option

@@ -64,7 +64,7 @@ def summary(word: str, walk: WordSteps) -> str:
 
     >>> summary("playing", WordSteps("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
     ...       ("playin", "##g"), (1, 2)))
-    '“playing” becomes playin · ##g, after 3 look-ups for the longest beginning left.'
+    '“playing” becomes playin · ##g, after 3 look-ups of the longest remaining beginning.'
     """
     becomes = {"word": truncate(word, 40), "pieces": _join_pieces(walk.pieces)}
     if walk.note:

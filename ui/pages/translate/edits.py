@@ -20,10 +20,9 @@ from ui.ablation.controls import draw_panel, keep_edits
 from ui.ablation.edits import Head, describe_edit, toggle_edits
 from ui.ablation.effects import RANDOM_SETS, SEED
 from ui.input.controls import bound_widget
-from ui.pages.translate.computation import ABLATIONS, RANDOM, changes_computation
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
 from ui.pages.translate.step import cells_of, forcing_request
-from ui.pages.translate.translation import Translation
+from ui.pages.translate.translation import ABLATIONS, RANDOM, Translation, changes_computation
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.run.progress import stoppable_steps

@@ -16,7 +16,7 @@ from inference import UserError
 from probing.alignments import READINGS, AlignmentRun, Alignments, AlignmentState, BestHead, advance, load, parse
 from probing.statistics import wilson
 from ui.input.text_files import pick_encoding
-from ui.pages.translate.computation import scores_computation
+from ui.pages.translate.translation import scores_computation
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out
 from ui.run.progress import may_begin, stoppable_steps

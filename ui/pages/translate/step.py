@@ -11,9 +11,8 @@ from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, ForcedTarget, NextTarget
 from ui.input.controls import bound_widget
-from ui.pages.translate.computation import CANDIDATES
 from ui.pages.translate.options import CrossHead, TranslateOptions
-from ui.pages.translate.translation import MOST_TOP, Translation
+from ui.pages.translate.translation import CANDIDATES, MOST_TOP, Translation
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme

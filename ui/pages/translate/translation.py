@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.alignment import END
+from attention.alignment import END, CrossRowConvention, alignment
+from attention.edits import Ablate, random_sets
 from attention.trace import Trace
 from attention.view import DisplayToken
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
 from inference.tasks.decoding import Beam, BeamStep, ForcedTarget, NextBeams, NextTarget
 from inference.text.encoding import check_text
+from probing.alignments import AlignmentRun, AlignmentState, advance, load
 from ui.input.controls import bound_widget
-from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
-from ui.state.examples import example_of
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
+from viz.paper.notebook import Computation
 
 NEXT = "⟨next⟩"  # label of the token after an unfinished translation
 MOST_TOP, MOST_WIDTH = 50, 8
@@ -264,3 +267,62 @@ def describe_forcing(translation: Translation) -> str:
         first=first,
         tokens=len(translation.tokens),
     )
+
+
+# Code of notebooks.
+HEADS = """\
+trace = backend.trace(reading)
+heads = [(layer, head) for layer, record in enumerate(trace.records(part)) for head in range(record.heads)]
+"""
+CANDIDATES = """\
+chances = [found.probability for found in backend.predict(request).candidates]
+numbers = [*chances, max(0, 1 - sum(chances))]
+"""
+CHANGES = """\
+logs = backend.predict(replace(request, edits=((), *sets))).logs.sum(axis=1)
+numbers = logs[1:] - logs[0]
+"""
+ABLATIONS = "sets = [(Ablate(*head, part),) for head in heads]\n"
+RANDOM = "sets = random_sets(edits, heads, keys, many, seed)\n"
+MATRICES = "alignment(trace, *head, words, CrossRowConvention(read_at), special).weights"
+SCORES = """\
+run, state = AlignmentRun(load(), model, revision), AlignmentState()
+for _chunk in run.chunks():
+    state = advance(backend, run, state)
+numbers = 100 * state.all().share[convention]
+"""
+
+
+def changes_computation(
+    sets: str, translation: Translation, request: ForcedTarget, part: str, **names: Any
+) -> Computation:
+    """Return the computation of the changes of a translation's log-probability by edit sets.
+
+    ``sets`` is ABLATIONS or RANDOM, with the values that it uses in ``names``. ``part`` is the stack of the heads.
+    """
+    return Computation(
+        f"{HEADS}{sets}{CHANGES}", reading=trace_of(translation.asked, translation.tokens), request=request, part=part,
+        replace=replace, Ablate=Ablate, random_sets=random_sets, **names)  # fmt: skip
+
+
+def matrix_computation(
+    translation: Translation, head: CrossHead, words: bool, special: bool, read_at: CrossRowConvention
+) -> Computation:
+    """Return the computation of the alignment matrix of a head, or of the mean over all cross-attention heads."""
+    kept = "" if head.mean else f"heads = [{(head.layer, head.head)}]\n"
+    return Computation(
+        f"{HEADS}{kept}numbers = np.mean([{MATRICES} for head in heads], axis=0)",
+        reading=trace_of(translation.asked, translation.tokens), part="cross", words=words, special=special,
+        read_at=read_at.value, alignment=alignment, CrossRowConvention=CrossRowConvention)  # fmt: skip
+
+
+def scores_computation(run: AlignmentRun, state: AlignmentState, convention: int) -> Computation | None:
+    """Return the computation of the % found of each head; None for own sentences and a stopped run.
+
+    ``convention`` is an index of READINGS.
+    """
+    if run.alignments.digest != load().digest or state.done < len(run.chunks()):
+        return None
+    return Computation(
+        SCORES, model=run.model, revision=run.revision, convention=convention,
+        AlignmentRun=AlignmentRun, AlignmentState=AlignmentState, advance=advance, load=load)  # fmt: skip

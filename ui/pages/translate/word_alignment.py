@@ -13,9 +13,8 @@ from attention.head_names import head_label
 from attention.trace import Trace
 from i18n import _
 from ui.input.controls import bound_widget
-from ui.pages.translate.computation import matrix_computation
 from ui.pages.translate.options import CrossHead, TranslateOptions
-from ui.pages.translate.translation import Translation
+from ui.pages.translate.translation import Translation, matrix_computation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance

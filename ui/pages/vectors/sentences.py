@@ -21,10 +21,9 @@ from ui.pages.vectors import corpus
 from ui.pages.vectors.corpus import VectorRun, stored_run
 from ui.pages.vectors.options import VectorsOptions, pick_mix, pick_pooling
 from ui.pages.vectors.projection import picture
-from ui.run import visitors
 from ui.run.notices import show_error, show_notice
 from ui.run.redrawing import redraw_every
-from ui.run.services import get_backend
+from ui.run.services import get_backend, page_visitor
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.view_state import ViewState
@@ -102,7 +101,7 @@ def _run(asked: Pooled) -> VectorRun | None:
 
 def _ends() -> Callable[[], CancelToken]:
     """Return a factory of cancel tokens, which end a part on a timeout or when the visitor has left."""
-    visitor, seconds = visitors.page_visitor(), get_backend().settings.answer_seconds
+    visitor, seconds = page_visitor(), get_backend().settings.answer_seconds
     return lambda: (
         CancelToken(seconds=seconds) if visitor is None else CancelToken(visitor.who, seconds, gone=visitor.gone)
     )

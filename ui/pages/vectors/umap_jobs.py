@@ -21,8 +21,7 @@ from inference.cancellation import Cancelled, CancelToken, Visitor, use_token
 from inference.scheduling import FairSemaphore
 from ui.pages.vectors import umap_worker
 from ui.paths import ROOT
-from ui.run import visitors
-from ui.run.services import get_backend
+from ui.run.services import get_backend, page_visitor
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +44,7 @@ class UmapJob:
         self.late = ""
         self._worker = worker
         self._visitors: dict[str, Visitor] = {}
-        self.asked_by(visitors.page_visitor())
+        self.asked_by(page_visitor())
         self._ends = CancelToken(next(iter(self._visitors), ""), seconds, gone=self._is_left)
         self._over: Future[None] = Future()
         self._changing = threading.Lock()
@@ -212,7 +211,7 @@ class UmapPool:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None:
                 return self._begin(vectors, dimensions)
-            found.asked_by(visitors.page_visitor())
+            found.asked_by(page_visitor())
             return found
 
     def restart(self, vectors: FloatArray, dimensions: int) -> UmapJob:

@@ -32,9 +32,8 @@ from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import download_button, model_provenance, page_provenance
-from ui.state.examples import example_of
 from ui.state.session import set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, example_of
 from viz.components.matrices.matrices import MatrixSpec
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip

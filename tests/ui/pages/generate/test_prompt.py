@@ -33,8 +33,7 @@ from ui.pages.generate.step_attention import summary as looks_summary
 from ui.pages.generate.whole_text import law_summary
 from ui.pages.generate.writing import WrittenToken, nodes_of
 from ui.run.page_model import PageModel
-from ui.state.examples import EXAMPLES
-from ui.state.view_state import ViewState
+from ui.state.view_state import EXAMPLES, ViewState
 from viz.components.tree.tree import payload
 
 ASKED = NextToken(model="m", text="a b")

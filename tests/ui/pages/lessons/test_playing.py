@@ -16,7 +16,7 @@ from tests.support.asking import asked, notes
 from tests.support.words import english
 from ui.pages.lessons.answers import NOT_YET
 from ui.pages.lessons.views import empty_view
-from ui.state.examples import EXAMPLES
+from ui.state.view_state import EXAMPLES
 
 READ = [text for example in EXAMPLES for text in (example["text"], example.get("pair", "")) if text]
 WRONG: dict[str, Any] = {"number": 987.0, "word": "zzz", "head": (0, 0), "token": 1, "text": "I do not know."}

@@ -172,7 +172,7 @@ def test_what_cannot_be_read_is_said(texts: Path) -> None:
 
 
 def test_the_worst_cell_is_named() -> None:
-    assert "“\u2068a\u2069” as “\u2068b\u2069” (3 of 5)" in describe_worst(
+    assert "“\u2068a\u2069” is predicted as “\u2068b\u2069” (3 of 5)" in describe_worst(
         np.array([[2, 3], [1, 9]]), ["a", "b"], "rows"
     )
     assert describe_worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows are right."

@@ -160,7 +160,7 @@ def test_what_goes_to_make_room_is_told_without_other_visitors_names(
     put(place, "done", title="Another visitor's", owner="another", saved=True)
     monkeypatch.setattr(job, "pushed_out", lambda looks, *_: tuple(looks))
     page = bring(own(), "train", "titles.tsv", TITLES)
-    says(page, "^1 training")
+    says(page, "1 training of")
     assert not any("Another visitor's" in note for note in notes(page))
 
 

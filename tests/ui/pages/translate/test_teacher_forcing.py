@@ -17,7 +17,7 @@ from ui.pages.translate import translation
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import beam_tokens, greedy_tokens, reference, trace_of
 from ui.run.services import get_backend
-from ui.state.examples import EXAMPLES
+from ui.state.view_state import EXAMPLES
 
 TIRED = EXAMPLES[0]
 TRANSLATED = [example for example in EXAMPLES if "encoder-decoder" in example.get("kinds", ())]

@@ -18,7 +18,6 @@ from inference.cancellation import Visitor
 from tests.support.asking import asked, notes
 from ui.pages.vectors import umap_jobs
 from ui.pages.vectors.umap_jobs import FEWEST, UmapPool, UmapWorker
-from ui.run import visitors
 
 
 def clusters(count: int = 48) -> np.ndarray:
@@ -147,7 +146,7 @@ def test_it_ends_when_its_time_is_over_and_says_so(arranger: UmapPool) -> None:
 def test_it_ends_when_all_who_asked_for_it_have_gone(arranger: UmapPool, monkeypatch: pytest.MonkeyPatch) -> None:
     left = set[str]()
     both = iter([Visitor("ann", lambda: "ann" in left), Visitor("bob", lambda: "bob" in left)])
-    monkeypatch.setattr(visitors, "page_visitor", lambda: next(both))
+    monkeypatch.setattr(umap_jobs, "page_visitor", lambda: next(both))
     vectors = np.random.default_rng(4).normal(size=(2000, 60)).astype(np.float32)
     asked = arranger.arrange(vectors, 2)
     assert arranger.arrange(vectors, 2) is asked

@@ -14,8 +14,7 @@ from inference.settings import Settings
 from inference.tasks.hidden_states import TextSizes
 from tests.support.asking import asked, says
 from ui import streamlit_internals
-from ui.run import visitors
-from ui.run.services import get_backend
+from ui.run.services import get_backend, page_visitor
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def open_pages(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def test_a_page_s_visitor_has_gone_when_it_is_closed(open_pages: set[str]) -> None:
-    visitor = visitors.page_visitor()
+    visitor = page_visitor()
     assert visitor is not None
     assert (visitor.who, visitor.gone()) == ("ann", False)
     open_pages.clear()
@@ -37,7 +36,7 @@ def test_a_page_s_visitor_has_gone_when_it_is_closed(open_pages: set[str]) -> No
 
 
 def test_who_draws_no_page_computes_for_no_visitor() -> None:
-    assert visitors.page_visitor() is None
+    assert page_visitor() is None
 
 
 @pytest.mark.slow
@@ -65,7 +64,7 @@ def test_every_question_of_a_visitor_has_its_time() -> None:
             with pytest.raises(Cancelled, match="-1 seconds"):
                 question()
     finally:
-        set_visitor_source(visitors.page_visitor)
+        set_visitor_source(page_visitor)
 
 
 @pytest.mark.slow
