@@ -52,5 +52,5 @@ def test_a_click_on_a_cell_opens_its_rows(page: Page, url: str) -> None:
     expect(page.get_by_text("3 test rows, ")).to_be_visible()
     expect(page.locator("div.chips")).to_have_count(3)
     wrong = page.locator(".chip.wrong").first
-    expect(wrong).to_have_attribute("aria-label", re.compile("Rome, said PER, is LOC, .*wrong"))
+    expect(wrong).to_have_attribute("aria-label", re.compile("Rome, predicted PER, true LOC, .*wrong"))
     accessible_and_fits(page)

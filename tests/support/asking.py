@@ -53,8 +53,8 @@ def uploader(page: AppTest, key: str) -> FileUploader:
 
 
 def press(page: AppTest, label: str) -> None:
-    """Press the button with this label and wait for the run that follows."""
-    (button,) = (button for button in page.button if button.label == label)
+    """Press the first button with this label and wait for the run that follows."""
+    button = next(button for button in page.button if button.label == label)
     with _its_language(page):
         button.click().run()
 

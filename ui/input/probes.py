@@ -12,7 +12,7 @@ from typing import Any
 
 from attention.annotations import Span
 from attention.view import View
-from i18n import _, gettext_lazy, translate
+from i18n import gettext_lazy, translate
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS
 from ui.paths import ASSETS
@@ -45,7 +45,7 @@ class Probe:
 
     def title(self) -> str:
         """Return the translated name of the probe, with the family that it belongs to."""
-        return _("{name}: {text}", name=translate(self.family), text=translate(self.name))
+        return f"{translate(self.family)} · {translate(self.name)}"
 
 
 def parse_probes(data: bytes) -> tuple[Probe, ...]:

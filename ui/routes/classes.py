@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from ui.run.classes import store
 from ui.state.classroom import is_code
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/class/{{code}}"
 WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two queries of the store.

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from ui.state.selection_token import find_selection_token
 from ui.streamlit_internals import send_query
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/kept"
 LONGEST = 4096  # Maximum size of a request body in bytes.

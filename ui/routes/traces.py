@@ -24,9 +24,9 @@ from i18n import _, available_languages, error_message, gettext_lazy, translate
 from inference import UserError
 from ui.routes.limits import ConcurrencyLimit, reader_endpoint, use_request_language
 from ui.run.services import ViewOptions, get_trace_store, prior_map, trace_seal
+from viz.components.base_path import BASE
 from viz.components.explore import content, explore
 from viz.components.explore.content import BadRequest, QueryFields
-from viz.components.script import BASE
 
 PREFIX = f"{BASE}/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}

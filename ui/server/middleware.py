@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.state.navigation import new_address
 from ui.streamlit_internals import METRICS, inline_scripts
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 NAME = "headlight_visitor"
 VALUE = re.compile(r"[A-Za-z0-9_-]{22}")

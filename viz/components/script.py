@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from i18n import ENGLISH, _, active_language
 
 HERE = Path(__file__).parent
@@ -105,17 +103,3 @@ def inline(script: str) -> str:
     "a('\\\\x3c/script>')"
     """
     return script.replace("</", "\\x3c/").replace("<!--", "\\x3c!--")
-
-
-def normalize_path(option: str) -> str:
-    """Return Streamlit's `server.baseUrlPath` with a leading and without a trailing slash; "" for the root.
-
-    >>> normalize_path("some/path/"), normalize_path("/some/path"), normalize_path("/"), normalize_path("")
-    ('/some/path', '/some/path', '', '')
-    """
-    path = option.strip("/")
-    return f"/{path}" if path else ""
-
-
-# Streamlit and the routes of this app serve all files under this prefix, which is fixed when the server starts.
-BASE = normalize_path(str(st.get_option("server.baseUrlPath") or ""))

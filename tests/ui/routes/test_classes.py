@@ -14,7 +14,7 @@ from classroom.store import Store
 from tests.support.cases import loop_over
 from ui.routes import classes as routes
 from ui.run import classes
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 TEACHER = "teacher's secret"
 

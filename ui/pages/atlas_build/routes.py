@@ -16,7 +16,7 @@ from training.jobs.atlas_builds import NO_BUILD, AtlasBuildStatus
 from training.jobs.job import iterate_zip
 from ui.routes.limits import ConcurrencyLimit
 from ui.run.atlas_builds import builds
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/atlas"
 AT_ONCE = 8  # The maximum number of concurrent downloads.

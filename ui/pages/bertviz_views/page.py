@@ -26,8 +26,8 @@ from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState, example_of
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, height, model_html, neuron_html, too_long
+from viz.components.base_path import BASE
 from viz.components.explore.content import BadRequest, head_of
-from viz.components.script import BASE
 from viz.figures.theme import DARK
 
 PREFIX = f"{BASE}/headlight/bertviz"

@@ -20,7 +20,7 @@ from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown
 from ui.state import classroom
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 
 def this_machine_only() -> None:

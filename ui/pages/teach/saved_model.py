@@ -24,7 +24,7 @@ from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.session import NEW_MODEL, get_view_state, set_view_state
 from ui.state.view_state import DEFAULT_MODEL, ViewState, fits, to_query
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # The maximum number of concurrent downloads.

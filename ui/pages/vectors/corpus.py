@@ -31,7 +31,7 @@ from inference.cancellation import Cancelled, CancelToken, use_token
 from inference.tasks.hidden_states import Pooled, TextVectors
 from ui.run.services import get_backend
 from ui.show.tables import model_fields
-from viz.components.script import BASE
+from viz.components.base_path import BASE
 
 
 def csv_rows(blocks: Iterable[tuple[Sequence[str], FloatArray]], channels: int, what: str) -> Iterator[str]:

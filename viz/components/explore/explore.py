@@ -16,8 +16,8 @@ from typing import Any
 import streamlit as st
 
 from i18n import ENGLISH, _, active_language, use_language
+from viz.components.base_path import BASE
 from viz.components.explore.content import payload, places, script, style
-from viz.components.script import BASE
 
 __all__ = ["ADDRESS", "address", "mount", "payload", "places", "script", "script_in_language", "style"]
 

@@ -46,14 +46,14 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
     layer, head = np.unravel_index(int((change - control).argmax()), change.shape)
     says(page, "1 changes, 1 controls")
     says(page, "0 of 72 heads")
-    says(page, f"difference: {layer}-{head}, ")
+    says(page, f"difference is in {layer}-{head}: ")
     stands(page)
 
 
 @pytest.mark.slow
 def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
-    says(page, ": 0-9, 0-0, 2-7 (")
+    says(page, "0-9, 0-0, 2-7")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
     says(page, "95 % interval")

@@ -133,7 +133,7 @@ def _plain(drawn: Any) -> Any:
 
 def test_how_well_a_text_fits_is_watched(backend: LocalBackend) -> None:
     page = page_of(backend, "clip", watch="text", texts="the cat\nstreet")
-    assert "logit of" in " ".join(notes(page))
+    assert "Logit of" in " ".join(notes(page))
     (table,) = page.dataframe
     assert list(table.value["name"]) in (["the cat", "street"], ["street", "the cat"])
 

@@ -122,7 +122,7 @@ def test_names_are_marked_by_form_and_in_words(words: Path) -> None:
     ]
     assert ("Ann", "right", "PER") in marks[0] + marks[1]
     assert ("Rome", "missed", "missed LOC") in marks[0] + marks[1]
-    assert ("Rome", "wrong", "said PER, is LOC") in marks[0] + marks[1]
+    assert ("Rome", "wrong", "predicted PER, true LOC") in marks[0] + marks[1]
     shaded = [chip["text"] for strip in (first, second) for chip in strip["chips"] if chip.get("shade")]
     assert shaded == ["Rome", "Rome"], "the words of the chosen row of the matrix"
     says(page, "0.571 (")
