@@ -48,7 +48,8 @@ def asked(kind: Any, **more: Any) -> Any:
 
 def holds(found: PassOverview) -> None:
     assert not found.unsupported_stages
-    assert found.largest.away <= 2e-5 * found.largest.size
+    # In float32, the order of summation differs by processor, and the softmax magnifies the logits' rounding.
+    assert found.largest.away <= 5e-5 * found.largest.size
 
 
 def at(backend: LocalBackend, stage: int, **more: Any) -> Any:

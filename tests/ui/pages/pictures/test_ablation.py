@@ -135,7 +135,7 @@ def test_how_well_a_text_fits_is_watched(backend: LocalBackend) -> None:
     page = page_of(backend, "clip", watch="text", texts="the cat\nstreet")
     assert "Logit of" in " ".join(notes(page))
     (table,) = page.dataframe
-    assert list(table.value["name"]) in (["the cat", "street"], ["street", "the cat"])
+    assert list(table.value["Label"]) in (["the cat", "street"], ["street", "the cat"])
 
 
 def test_refusals_put_everything_back(backend: LocalBackend) -> None:
