@@ -25,7 +25,7 @@ def buttons(page: AppTest) -> set[str]:
 def lead(page: AppTest, stop: int, **how: str) -> None:
     """Press the button with that label, icon or key, and open the page of the next stop."""
     ((name, value),) = how.items()
-    (button,) = (button for button in page.button if value in (button.label, getattr(button.proto, name, "")))
+    button = next(button for button in page.button if value in (button.label, getattr(button.proto, name, "")))
     button.click().run()
     view = its_stops().steps[stop].view
     assert view is not None
