@@ -62,7 +62,7 @@ def test_the_famous_pair_is_one_click_from_explore(
     painted(page)
     page.get_by_role("link", name=str(COMPARE)).click()
     text = said(page, "“it” gives “animal”")
-    name = re.findall(r"In (\d+)-(\d+), ", text)[0]
+    name = re.findall(r"In head (\d+)-(\d+), ", text)[0]
     head = int(name[0]), int(name[1])
     one, other = (view.weights(*head)[10, 2] for view in (pair.left, pair.right))
     assert f"{one:.0%} with “tired” and {other:.0%} with “wide”" in text
