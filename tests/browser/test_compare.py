@@ -80,7 +80,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     open_page(page, app_url, "/compare", layer=3, head=1)
     said(page, "In head 3-1")
     click_cell(page, (5, 8), (6, 12))
-    said(page, "In 5-8")
+    said(page, "In head 5-8")
     chips(page, "With “wide”").nth(13).click()  # Token 13 of the second text is “wide”.
     weights = [view.weights(5, 8)[13] for view in (pair.left, pair.right)]
     words = [at for at, cell in enumerate(pair.left.keys) if not cell.special and at != 13]
