@@ -87,7 +87,7 @@ def test_a_translation_model_shows_its_three_parts(page: Page, own_app: App, fol
     open_page(page, own_app.url, model=str(folder / "marian"), text=TEXT, target="le chat dort", part="cross")
     painted(page)
     expect(page.get_by_role("textbox", name="Translation")).to_have_value("le chat dort")
-    for part in ("Encoder", "Decoder", "Cross-attention"):
+    for part in ("Encoder", "Decoder", "Cross"):
         expect(page.get_by_role("radio", name=re.compile(part))).to_be_visible()
 
 
