@@ -116,7 +116,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     expect(page).to_have_url(re.compile(f"token={token}"))
     page.mouse.move(0, 0)
     drawn(page, f"3|2|{token}|out|head")
-    page.get_by_label("Token").select_option("is looked at by")
+    page.get_by_role("combobox", name=re.compile("^Token")).select_option("is looked at by")
     drawn(page, f"3|2|{token}|in|head")
     expect(view.locator(".said")).to_contain_text("gets most attention from")
 
