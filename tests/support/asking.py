@@ -52,9 +52,9 @@ def uploader(page: AppTest, key: str) -> FileUploader:
     return field
 
 
-def press(page: AppTest, label: str) -> None:
-    """Press the first button with this label and wait for the run that follows."""
-    button = next(button for button in page.button if button.label == label)
+def press(page: AppTest, label: str, key: str | None = None) -> None:
+    """Press the button with this label and wait for the run that follows; ``key`` tells equal labels apart."""
+    (button,) = (button for button in page.button if button.label == label and key in (None, button.key))
     with _its_language(page):
         button.click().run()
 

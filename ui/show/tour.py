@@ -42,6 +42,7 @@ POINTED = {
     "lessons": ".st-key-begin_it_and_animal",
 }
 BUTTON = gettext_lazy("2-minute tour")
+BEGIN = "begin_tour"  # Key of the button in the top bar.
 OUTLINE = "--headlight-tour: 3px solid #a63d00; outline: 3px solid #a63d00; outline-offset: 4px; border-radius: 6px;"
 
 _KEPT: VisitorValues[tuple[int, ViewState]] = VisitorValues(MOST_KEPT)  # (stop, visitor's choice)
@@ -64,8 +65,9 @@ def keep_own_choice(view: str) -> None:
 
 def draw_button() -> None:
     """Draw the button that starts the tour, unless the visitor is on it."""
+    help = _("Six stops; you can leave at any time.")
     if STOP not in st.session_state and st.button(
-        translate(BUTTON), type="tertiary", icon=":material/tour:", help=_("Six stops; you can leave at any time.")
+        translate(BUTTON), key=BEGIN, type="tertiary", icon=":material/tour:", help=help
     ):
         go_to_stop(0)
 

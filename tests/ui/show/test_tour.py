@@ -15,7 +15,7 @@ from ui.state import visitor_values
 from ui.state.navigation import view_named
 from ui.state.view_state import DEFAULT_MODEL
 
-BUTTON = str(tour.BUTTON)
+BUTTON, BEGIN = str(tour.BUTTON), tour.BEGIN
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -23,9 +23,9 @@ def buttons(page: AppTest) -> set[str]:
 
 
 def lead(page: AppTest, stop: int, **how: str) -> None:
-    """Press the button with that label, icon or key, and open the page of the next stop."""
+    """Press the button with that label, icon, shortcut or key, and open the page of the next stop."""
     ((name, value),) = how.items()
-    button = next(button for button in page.button if value in (button.label, getattr(button.proto, name, "")))
+    (button,) = (b for b in page.button if value in (b.label, b.key, getattr(b.proto, name, "")))
     button.click().run()
     view = its_stops().steps[stop].view
     assert view is not None
@@ -36,7 +36,7 @@ def lead(page: AppTest, stop: int, **how: str) -> None:
 @pytest.mark.parametrize("page", ["explore", "positions", "classroom"])
 def test_a_button_above_every_page_starts_it(page: str) -> None:
     shown = asked(page)
-    lead(shown, 0, label=BUTTON)
+    lead(shown, 0, key=BEGIN)
     assert shown.session_state[tour.STOP] == 0
     assert BUTTON not in buttons(shown)
 
@@ -71,7 +71,7 @@ def walk(language: str) -> None:
 @pytest.mark.slow
 def test_it_waits_where_it_was_left() -> None:
     page = asked("lessons")
-    lead(page, 0, label=BUTTON)
+    lead(page, 0, key=BEGIN)
     lead(page, 1, label="Next")
     go(page, "lessons")
     assert any("waits at stop 2 of 6" in said for said in notes(page))
@@ -94,7 +94,7 @@ def on_the_tour(stops: int) -> AppTest:
     """Return a page with the reader's own text and head after this many stops of the tour."""
     page = asked("explore", **OWN)
     page = go(page, "lessons")
-    lead(page, 0, label=BUTTON)
+    lead(page, 0, key=BEGIN)
     for at in range(1, stops):
         lead(page, at, shortcut="alt+pagedown")
     return page
@@ -160,7 +160,7 @@ def back_to(page: AppTest, name: str, query: dict[str, str]) -> None:
 def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]) -> None:
     """A first visitor's text is that of the tour, so that its text alone does not tell the stop."""
     page = asked(name, **own)
-    lead(page, 0, label=BUTTON)
+    lead(page, 0, key=BEGIN)
     assert any("Stop 1 of 6" in said for said in notes(page))
     back_to(page, name, own)
     assert tour.STOP not in page.session_state
@@ -172,7 +172,7 @@ def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]
 @pytest.mark.slow
 def test_back_to_the_first_stop_stays_on_the_tour() -> None:
     page = asked("explore")
-    lead(page, 0, label=BUTTON)
+    lead(page, 0, key=BEGIN)
     query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     lead(page, 1, shortcut="alt+pagedown")
     back_to(page, "explore", query)

@@ -97,7 +97,7 @@ def _tour() -> None:
     draw_markdown(stops.about)
     at = left_at()
     label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("2-minute tour")
-    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads through the lesson")):
+    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 
 

@@ -67,8 +67,8 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} in {EMBEDDED} and {weights[1]:.0%} in {BERT}.")
     says(page, f"head {layer}-{head} of 72 changes most")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.0%} in head 3-1 of {EMBEDDED} and {weights[1]:.0%} in head 3-1 of {BERT}.")
-    says(page, "on 60 sentences")
+    both = f"{weights[0]:.0%} in head 3-1 of {EMBEDDED} and {weights[1]:.0%} in head 3-1 of {BERT}."
+    says(page, f"{both} Head 3-1 is the most similar on 60 sentences")
     stands(page)
 
 

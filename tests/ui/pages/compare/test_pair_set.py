@@ -53,7 +53,7 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
 @pytest.mark.slow
 def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
-    says(page, "0-9, 0-0, 2-7")
+    says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
     says(page, "95 % interval")

@@ -20,7 +20,7 @@ def opened() -> AppTest:
     go(page, "lessons")
     page.button(key=f"begin_{NAME}").click().run()
     for _step in range(READS):
-        press(page, "Next")
+        press(page, "Next", key="lesson_next")
     assert not page.exception
     return page
 

@@ -128,7 +128,7 @@ def test_a_lesson_comes_with_its_link() -> None:
     page = asked("lessons", lesson="own", carried=str(pack_lesson(SMALL)))
     assert page.header[0].value == "One"
     assert page.query_params["carried"]
-    press(page, "Next")
+    press(page, "Next", key="lesson_next")
     assert page.subheader[0].value == "Second <script>"
 
 
@@ -155,8 +155,8 @@ def test_a_step_beyond_the_last_is_the_last_and_answers_stay_while_one_goes_abou
     page.number_input(key="lesson_attention_1_number").set_value(5.0)
     press(page, "Check")
     says(page, "2 × 2 + 1 × 1 = 5")
-    press(page, "Next")
-    press(page, "Back")
+    press(page, "Next", key="lesson_next")
+    press(page, "Back", key="lesson_back")
     says(page, "2 × 2 + 1 × 1 = 5")
     press(page, "All lessons")
     assert "Go on" in [button.label for button in page.button]
