@@ -47,9 +47,15 @@ def asked(kind: Any, **more: Any) -> Any:
 
 
 def holds(found: PassOverview) -> None:
+    """Assert that every stage of the model agrees with its recomputation by NumPy.
+
+    PyTorch sums the 30,522 exponentials of the vocabulary in float32. On AMD processors its own softmax is off by
+    2.4e-5 of float64's, NumPy's by 2e-7.
+    """
     assert not found.unsupported_stages
-    # In float32, the order of summation differs by processor, and the softmax magnifies the logits' rounding.
-    assert found.largest.away <= 5e-5 * found.largest.size
+    for stage in found.stages:
+        limit = 3e-5 if stage.part == "probabilities" else 2e-5
+        assert stage.away <= limit * max(stage.size, 1e-9), stage
 
 
 def at(backend: LocalBackend, stage: int, **more: Any) -> Any:
