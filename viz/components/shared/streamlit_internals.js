@@ -43,8 +43,9 @@ const NARROW = "(max-width: 640px)"; // as in assets/app.css
 export function closeMenuAfterChoice(page) {
   page.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element) || !target.closest(NAV_LINK) || !matchMedia(NARROW).matches) return;
-    /** @type {HTMLElement|null} */ (page.querySelector(COLLAPSE))?.click();
-  });
+    // Streamlit's own handler comes first; without this order, a redrawn link would no longer contain the target.
+    setTimeout(() => /** @type {HTMLElement|null} */ (page.querySelector(COLLAPSE))?.click());
+  }, { capture: true });
 }
 
 const STEPS = ["PageUp", "PageDown"]; // with Alt, the shortcuts of Back and Next (ui/input/controls.py)
