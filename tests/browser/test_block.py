@@ -101,7 +101,7 @@ def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
     lines = table_of(tmp_path / "saved.csv").splitlines()
-    assert lines[0] == "part,parameters,layers,tensors (first layer)"
+    assert lines[0] == "Part,Parameters,Layers,Tensors (first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
 
 

@@ -108,7 +108,7 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
     page.get_by_role("button", name="Judge these pairs").click()
     says(page, re.compile(r"In \d of 2 pairs"))
     names, *rows = saved(page, "pairs_save")
-    assert names == ["First text", "Second text", "Probability", "Texts swapped", "Remark"]
+    assert names == ["first text", "second text", "probability", "texts swapped", "remark"]
     assert [tuple(row[:2]) for row in rows[:2]] == [("The cat was it.", "'=It was in it."), ("A, b", "the street")]
     expected = [(judged(predictor, a, b), judged(predictor, b, a)) for a, b in pairs[:2]]
     np.testing.assert_allclose([[float(row[2]), float(row[3])] for row in rows[:2]], expected, rtol=1e-5)

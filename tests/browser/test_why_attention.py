@@ -44,7 +44,7 @@ def test_a_link_restores_the_numbers_which_are_saved_by_our_button_only(
     said = page.get_by_role("status").filter(has_text="n² · d").first
     expect(said).to_contain_text("n² · d = 125,000,000, n · d² = 125,000,000", timeout=PATIENCE)
     expect(page.get_by_text("n = 500, d = 500, k = 5, r = 32")).to_be_visible()
-    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
+    waiting = file_of(page.locator(".st-key-save_why_table").get_by_role("button"))
     waiting.save_as(tmp_path / "saved.csv")
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
     page.get_by_test_id("stDataFrame").first.hover()  # Streamlit's own download would contain spreadsheet formulas.

@@ -36,7 +36,7 @@ HEADINGS = {
     FIRST: gettext_lazy("First text"),
     SECOND: gettext_lazy("Second text"),
     "probability": gettext_lazy("Probability"),
-    "other way round": gettext_lazy("Texts swapped"),
+    "texts swapped": gettext_lazy("Texts swapped"),
     "remark": gettext_lazy("Remark"),
 }
 Row = tuple[str, str, float | None, float | None, str]  # Both texts, the probabilities of both orders, the remark.

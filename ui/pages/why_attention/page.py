@@ -165,7 +165,7 @@ def table(numbers: CostSetting) -> None:
             r=numbers.setting.r,
         )
     )
-    download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("All digits"))
+    download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("All digits"), key="save_why_table")
 
 
 def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:

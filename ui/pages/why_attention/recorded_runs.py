@@ -228,4 +228,4 @@ def _table(found: RecordedRuns) -> None:
         "answered rightly",
     )
     about = _("Recorded runs: right answers at each distance")
-    download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about)
+    download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs")
