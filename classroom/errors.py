@@ -14,5 +14,5 @@ class NotInClass(ValueError):
 
 
 def no_room(code: str) -> str:
-    """Return a sentence that there is no room with a code."""
+    """Return the message for a room code that does not exist."""
     return gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20])

@@ -71,6 +71,19 @@ class CheckedAnswer:
             return abs(given - self.answer) <= self.tolerance + 1e-9
         return any(_normalize_answer(given) == _normalize_answer(right) for right in (self.answer, *self.others))
 
+    def share(self, given: Answer) -> float | None:
+        """Return the share that a given percentage stands for, if it is correct; None otherwise.
+
+        Only a question about a share accepts a percentage: a count or a rank with a small answer would accept anything.
+
+        >>> CheckedAnswer(0.85, gettext_lazy("")).share(85), CheckedAnswer(2.0, gettext_lazy(""), tolerance=3).share(72)
+        (0.85, None)
+        """
+        is_share = isinstance(self.answer, float) and 0 < self.answer < 1 and self.tolerance < 0.5
+        if not is_share or not isinstance(given, int | float) or not 1 < given <= 100:
+            return None
+        return given / 100 if self.accepts(given / 100) else None
+
 
 def _normalize_answer(answer: Answer) -> Answer:
     return answer.strip().casefold() if isinstance(answer, str) else answer

@@ -73,6 +73,6 @@ def describe_answer(
     """Return a translatable sentence with the right answer and the numbers behind it."""
     if right.said and question.kind != "choice":
         return right.said
-    answer = format_answer(question, right.answer, keys)
+    answer = format_answer(question, right.answer, keys).rstrip(".。")  # Choices may be sentences.
     answered = gettext_lazy("The answer: {answer}.", answer=answer)
     return join_sentences(answered, right.said) if right.said else answered

@@ -6,10 +6,12 @@ import re
 
 import pytest
 
-from i18n import available_languages, use_language
+from i18n import available_languages, gettext_lazy, translate, use_language
 from lessons import library
+from lessons.answer_key import CheckedAnswer
 from lessons.reading import Unreadable, lesson_of
 from lessons.schema import KINDS
+from lessons.steps import describe_answer
 
 
 @pytest.mark.parametrize("language", available_languages())
@@ -38,3 +40,13 @@ def test_the_format_help_names_every_field(language: str, place: str) -> None:
     names = set(re.findall(r"\w+", str(known))) - {"claim", "step", "teacher", "view", "question", "check", "plan"}
     assert names
     assert all(f"`{name}" in said for name in (*names, *KINDS)), names
+
+
+@pytest.mark.parametrize("language", available_languages())
+def test_an_answer_ends_in_a_single_full_stop(language: str) -> None:
+    questions = [step.question for lesson in library.come_along().values() for step in lesson.steps if step.question]
+    with use_language(language):
+        for question in questions:
+            for key, _text in question.choices:
+                said = translate(describe_answer(question, CheckedAnswer(key, gettext_lazy(""))))
+                assert not re.search(r"[.。]{2}", said), said

@@ -232,7 +232,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
-        share = None if right.accepts(answer) else _share_of(answer, right)
+        share = None if right.accepts(answer) else right.share(answer)
         said = describe_answer(question, right, _keys(seen))
         if share is not None:
             hint = gettext_lazy("{percent:g} % is the share {share:g}.", percent=answer, share=share)
@@ -241,13 +241,6 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=_own_text(seen, question))
-
-
-def _share_of(answer: Answer, right: CheckedAnswer) -> float | None:
-    """Return the share that a reader may mean by a percentage, if it is right; None otherwise."""
-    if not isinstance(answer, int | float) or not 1 < answer <= 100:
-        return None
-    return answer / 100 if right.accepts(answer / 100) else None
 
 
 def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, translate
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from lessons.steps import markdown_of
@@ -36,7 +36,7 @@ from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
 from ui.show.reading_help import reading_help
-from ui.show.tour import go_to_stop, left_at
+from ui.show.tour import BUTTON, go_to_stop, left_at
 from ui.state.params import get_params, set_params
 from ui.state.session import restore_view_state
 
@@ -96,7 +96,7 @@ def _tour() -> None:
     st.caption(f"{minutes(stops.minutes)} · {markdown_of(stops.audience)}")
     draw_markdown(stops.about)
     at = left_at()
-    label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("2-minute tour")
+    label = _("Go on") if 0 < at < len(stops.steps) - 1 else translate(BUTTON)
     if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from i18n import _, error_message
-from i18n import translate as told_here
+from i18n import _, error_message, translate
 from inference import UserError
 from lessons.answer_key import Unanswerable
 from lessons.checks import CHECKS, Check
@@ -48,7 +47,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
     blocks = teachers_key(known, teacher)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
-        draw_print_button(_("Page to print"), known, [title, *blocks], "headlight-lesson-key.html")
+        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html")
     for block in blocks:
         if isinstance(block, Heading):
             st.subheader(block.text)
@@ -79,8 +78,8 @@ def teachers_key(known: NamedLesson, teacher: Teacher) -> list[Heading | Prose |
 
 def _models_sentence(lesson: Lesson) -> str:
     """Return the sentence that names the models of a lesson's views, and the reason for other numbers elsewhere."""
-    titles = dict.fromkeys(model_title(choice_of(step.view).model) for step in lesson.steps if step.view is not None)
-    models = format_and_list([escape_markdown(title) for title in titles])
+    used = dict.fromkeys(choice_of(step.view).model for step in lesson.steps if step.view is not None)
+    models = format_and_list([escape_markdown(model_title(model)) for model in used])
     return _("Computed now by {models}; other models give other numbers.", models=models) if models else ""
 
 
@@ -99,7 +98,7 @@ def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion) -> Itera
         if right is not None:
             keys = seen.asked.view().keys if question.kind == "token" else ()
             answer = format_answer(question, right.answer, keys)
-            yield Quotation(" — ".join(part for part in (answer, told_here(right.said)) if part))
+            yield Quotation(" — ".join(part for part in (answer, translate(right.said)) if part))
     except (Unanswerable, UserError) as error:
         yield Quotation(error_message(error))
     yield from (Prose(markdown_of(said)) for said in (question.expected, question.reveal) if said)

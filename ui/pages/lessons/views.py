@@ -115,11 +115,11 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
-    help = _("Other models give other numbers; Attention heads opens with {model}.", model=model_title(DEFAULT_MODEL))
-    st.caption(
-        _("Model: {name}", name=escape_markdown(model_title(choice.model))),
-        help=help if choice.model != DEFAULT_MODEL else None,
-    )
+    help = None
+    if choice.model != DEFAULT_MODEL:
+        default = model_title(DEFAULT_MODEL)
+        help = _("Other models give other numbers; Attention heads opens with {model}.", model=default)
+    st.caption(_("Model: {name}", name=escape_markdown(model_title(choice.model))), help=help)
     name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":

@@ -17,8 +17,9 @@ from lessons.sheet import Block, Choices, Figure, Heading, Prose, Quotation, Roo
 from lessons.steps import VIEW, markdown_of
 from ui.pages.lessons.answers import StepAnswer, answer_at, count_answered, forget
 from ui.pages.lessons.current_lesson import NamedLesson
-from ui.pages.lessons.views import choice_of, empty_view, withheld_part
+from ui.pages.lessons.views import choice_of, empty_view, model_title, withheld_part
 from ui.show.tables import csv_table, download_button
+from ui.show.text import escape_markdown
 from ui.state.navigation import title_of, view_named
 from ui.state.view_state import ViewState
 from viz.static.head import picture_of_heads
@@ -28,6 +29,7 @@ MOST = 40  # words of a table
 MOST_ROWS = 6  # words whose weights a table has
 MOST_CELLS = 100_000  # weights in the maps of all heads together
 FREE_LINES = 4  # lines for a free answer on paper
+SHEET = "lesson_sheet"  # Session key: the lesson, language and answers of the last worksheet, and its blocks.
 # Checks that the printed numbers or maps answer; the other checks need a view of the app
 PRINTED = ("most_looked_at", "weight", "usual", "weight_rank", "source_of", "across")
 ALL_HEADS = (
@@ -49,14 +51,14 @@ def draw_worksheet(known: NamedLesson) -> None:
             _("Forget my answers"),
             on_click=forget,
             args=(known.name,),
-            help=_("All answers of this lesson are forgotten, and it begins anew"),
+            help=_("All answers of this lesson are forgotten, and it starts again"),
         )
 
 
 def _draw_files(known: NamedLesson) -> None:
-    blocks = worksheet(known)
+    blocks = _current_worksheet(known)
     with st.container(horizontal=True):
-        draw_print_button(_("Worksheet to print"), known, blocks, "headlight-worksheet.html")
+        draw_print_button(known, blocks, "headlight-worksheet.html")
         download_button(
             _("Save the worksheet"),
             in_markdown(blocks),
@@ -79,11 +81,23 @@ def _draw_files(known: NamedLesson) -> None:
         )
 
 
-def draw_print_button(label: str, known: NamedLesson, blocks: Sequence[Block], file: str) -> None:
-    """Draw the button that saves a sheet as an HTML page."""
-    help = _("A page with formulas and figures; it opens the print dialog")
-    title = markdown_of(known.lesson.title)
-    download_button(label, in_html(title, blocks, active_language()), file, help, kind="text/html", key=file)
+def _current_worksheet(known: NamedLesson) -> list[Block]:
+    """Return the worksheet of the answers so far.
+
+    Its maps take a second, so it is made again only if the lesson, an answer or the language has changed.
+    """
+    source = (known, active_language(), _question_steps(known))
+    if SHEET not in st.session_state or st.session_state[SHEET][0] != source:
+        st.session_state[SHEET] = (source, worksheet(known))
+    blocks: list[Block] = st.session_state[SHEET][1]
+    return blocks
+
+
+def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str) -> None:
+    """Draw the button that saves a sheet of a lesson as ``file``, an HTML page."""
+    page_title, help = markdown_of(known.lesson.title), _("A page with formulas and figures; it opens the print dialog")
+    download_button(_("Page to print"), in_html(page_title, blocks, active_language()), file, help, kind="text/html",
+                    key=file)  # fmt: skip
 
 
 def worksheet(known: NamedLesson) -> list[Block]:
@@ -92,7 +106,7 @@ def worksheet(known: NamedLesson) -> list[Block]:
     for at, step, question, found in _question_steps(known):
         blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
         blocks += [*view_blocks(step, question), Prose(_("**Question.** {ask}", ask=markdown_of(question.ask)))]
-        blocks += [Prose(_("Read: {text}", text=found.read))] if found.read else []
+        blocks += [Quotation(_("Read: {text}", text=found.read))] if found.read else []
         blocks.append(_answer_block(question, found))
         if found.is_over and found.said:
             blocks.append(Prose(f"{_verdict(found)} {translate(found.said)}"))
@@ -119,7 +133,7 @@ def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
     printed: list[Block] = []
     if "text" in dict(step.view.query) and not step.view.yours:
         choice = choice_of(step.view)
-        yield Prose(_("Model: {name}", name=choice.model))
+        yield Prose(_("Model: {name}", name=escape_markdown(model_title(choice.model))))
         yield Quotation(choice.text)
         try:
             printed = list(_figures(step, question, choice, asked))
@@ -160,9 +174,10 @@ def _table_words(step: LessonStep, question: LessonQuestion, view: View) -> tupl
     to = str(given.get("to", highlight[1]))
     quoted = re.findall("“([^“”]+)”", markdown_of(step.text) + markdown_of(question.ask))
     others = (word for word in quoted if word.casefold() != to.casefold())
-    words = {word.casefold(): word for word in (*others, highlight[0], str(given.get("word", "")))}
-    rows = [word for word in reversed(words.values()) if _has(view, word)]
-    return rows[:MOST_ROWS], to
+    words: dict[str, str] = {}
+    for word in (str(given.get("word", "")), highlight[0], *others):
+        words.setdefault(word.casefold(), word)
+    return [word for word in words.values() if _has(view, word)][:MOST_ROWS], to
 
 
 def _has(view: View, word: str) -> bool:

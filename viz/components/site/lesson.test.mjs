@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { worksheetText } from "./lesson.js";
 import { textOfTree } from "./markup.js";
 import { createProgress, isOver } from "./progress.js";
-import { numberOf } from "./question.js";
+import { accepts, numberOf } from "./question.js";
 
 /** Return a store like localStorage. */
 const memory = (kept = {}) => ({ getItem: (key) => kept[key] ?? null, setItem: (key, value) => (kept[key] = value) });
@@ -49,6 +49,11 @@ describe("progress", () => {
 
 test("a number may have a decimal comma and a true minus", () => {
   assert.deepEqual(["0.5", " 0,5 ", "−2", "", "x", "Infinity"].map(numberOf), [0.5, 0.5, -2, null, null, null]);
+});
+test("a percentage answers a question about a share, but not a count", () => {
+  const share = { answers: [0.85], tolerance: 0.005 };
+  assert.deepEqual([0.85, 85, 8.5].map((given) => accepts(share, "number", given)), [true, true, false]);
+  assert.equal(accepts({ answers: [2], tolerance: 3 }, "number", 72), false);
 });
 
 test("the text of a tree has a line for each block", () => {

@@ -31,7 +31,12 @@ import { isOver } from "./progress.js";
  * @param {{answers: Answer[], tolerance: number}} right @param {Question["kind"]} kind @param {Answer} given
  */
 export function accepts({ answers, tolerance }, kind, given) {
-  if (kind === "number") return Math.abs(Number(given) - Number(answers[0])) <= tolerance + 1e-9;
+  if (kind === "number") {
+    const [value, right] = [Number(given), Number(answers[0])];
+    const isClose = (/** @type {number} */ number) => Math.abs(number - right) <= tolerance + 1e-9;
+    const isShare = right > 0 && right < 1 && tolerance < 0.5; // a share may be typed as a percentage
+    return isClose(value) || (isShare && value > 1 && value <= 100 && isClose(value / 100));
+  }
   const plain = (/** @type {Answer} */ answer) =>
     typeof answer === "string" ? answer.trim().toUpperCase() : JSON.stringify(answer);
   return answers.some((answer) => plain(answer) === plain(given));

@@ -114,6 +114,7 @@ COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
     ("it_and_animal", 5, "fewer"): lambda: turning() < 7.2,
     ("it_and_animal", 5, "one in ten"): lambda: turning() < 7.2,
     ("it_and_animal", 5, "clearest"): is_clearest,
+    ("break_head", 0, "few"): lambda: 2 < number("break_head", 0, "pronoun_hits", layer=3, head=1) - 10 < 5,
     ("break_head", 0, "hardly"): lambda: number("break_head", 0, "pronoun_hits", layer=3, head=1) in (13, 14),
     ("three_trails", 0, "almost"): lambda: before() > 0.9,
     ("order", 2, "nearly"): lambda: number("order", 2, "change_by_order", first="dog", second="man") > 0.95,

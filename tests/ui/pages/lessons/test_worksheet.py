@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lessons.library import COURSE, ORDER, come_along
-from lessons.schema import LessonStep
+from lessons.schema import CheckCall, LessonStep, LocalizedText
 from lessons.sheet import BLANK, Figure, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
 from tests.support.asking import asked
@@ -76,6 +77,20 @@ def test_the_words_that_a_text_names_have_their_rows() -> None:
     assert all(f"{word} →" in head for word in ("cross", "was", "street"))
 
 
+def test_the_word_of_a_check_is_never_cut() -> None:
+    step = come_along()["attention"].steps[7]
+    assert step.question is not None
+    view = empty_view(step.view).asked.view() if step.view is not None else None
+    assert view is not None
+    word = next(cell.label for cell in view.keys if cell.label not in ("street", "cross") and not cell.special)
+    check = CheckCall("weight", (("word", word),))
+    quoting = LocalizedText((("", " ".join(f"“{cell.label}”" for cell in view.keys)),))
+    question = replace(step.question, check=check)
+    words, _column = worksheet._table_words(replace(step, text=quoting), question, view)  # noqa: SLF001
+    assert words[0] == word
+    assert len(words) == worksheet.MOST_ROWS
+
+
 @pytest.mark.usefixtures("answers")
 @pytest.mark.parametrize("name", COURSE)
 def test_a_question_about_heads_has_their_maps(name: str) -> None:
@@ -113,6 +128,6 @@ def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
     page.session_state["worksheet"] = True
     text = saved(page.run(), "Save the worksheet")
     assert "(2, 1)" in text
-    paper = saved(page, "Worksheet to print")
+    paper = saved(page, "Page to print")
     assert "<msqrt>" in paper
     assert "print()" in paper
