@@ -123,7 +123,7 @@ def _unpack_edit(word: str) -> Edit:
         raise ValueError(
             gettext_lazy(
                 "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (uniform weights), c3-1-8-2 "
-                "(mask edge 8 → 2), h3-2 (mask token 2) or m3-2 (zero its value).",
+                "(mask edge 8 → 2), h3-2 (mask key 2 in layer 3) or m3-2 (zero its value).",
                 word=word[:40],
             )
         )

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,6 +49,7 @@ class Alignments:
     digest: str  # SHA-256 of the requested encoding (or "") and the file's content
 
 
+@cache
 def load(file: Path = EMBEDDED) -> Alignments:
     """Load the bundled sentence pairs or those of another file; raise UserError if it cannot be read.
 

@@ -338,7 +338,7 @@ PAGES = {
                 {**HEAD, "change": "token", "row": 6, "lender": "The cat"},
                 "“mat”（词元 6）在供体文本中没有对齐的词",
             ),
-            ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "第 3 列："),
+            ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "，列 3："),
             ({"model": TRANSLATOR, "text": "The cat sleeps.", "zoom": "layer", "stage": 60}, "解码器，第 0 层，"),
             ({"model": TRANSLATOR, "text": "The cat sleeps."}, "”处的输出：“"),
         ],

@@ -158,7 +158,8 @@ SHOWN = 60  # The last of so many words is hidden first, so that it is visible w
 NOTHING = "-"  # Value in a link for no hidden words.
 _PLACES = re.compile(r"[01]:[0-9]{1,7}-[0-9]{1,7}(,[01]:[0-9]{1,7}-[0-9]{1,7}){0,199}")
 TYPED = "[MASK]"
-UNDERSCORES = re.compile(r"(?<!\w)__+(?!\w)")  # A blank as on paper; the underscores of __init__ are part of a word.
+# A blank as on paper; the underscores of __init__ are part of a word. Chinese has no spaces beside a blank.
+UNDERSCORES = re.compile(r"(?<!\w)__+(?!\w)", re.ASCII)
 
 
 def fingerprint(text: str, pair: str) -> str:
@@ -201,6 +202,8 @@ def blanks_as_masks(text: str) -> str:
 
     >>> blanks_as_masks("She opened the ___, not __init__.")
     'She opened the [MASK], not __init__.'
+    >>> blanks_as_masks("她打开了___。")
+    '她打开了[MASK]。'
     """
     return UNDERSCORES.sub(TYPED, text)
 

@@ -37,7 +37,7 @@ class Words:
     source: int
     first: int
     second: int
-    is_guessed: bool = False  # whether the second candidate was chosen automatically
+    is_second_guessed: bool = False  # True if the second candidate was chosen automatically
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class HeadAnswers:
         """Return a word of the view in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
 
-    def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return the word to which the source attends most in a head, and two counts.
+    def key_counts(self, layer: int, head: int) -> tuple[str, int, int]:
+        """Return the key word of the link with the first candidate, and two counts.
 
         They are the number of other words that attend to it most, and the number of all other words.
         """
@@ -114,7 +114,7 @@ def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers 
     if places is None:
         return None
     source, first, second = places
-    return ask_heads(view, Words(source, first, second, asked.words.is_guessed), asked.inward, choice)
+    return ask_heads(view, Words(source, first, second, asked.words.is_second_guessed), asked.inward, choice)
 
 
 # Code of notebooks.

@@ -226,7 +226,7 @@ class LinkScore:
     relation: str
     place: Place  # (direction, layer, head)
     rule: int  # The baseline rule, as in probing/statistics.py.
-    is_apart: bool = False  # True if heads are chosen on another corpus, so that all links are held out.
+    is_all_held_out: bool = False  # True if heads were chosen on another corpus.
 
     def name(self) -> str:
         """Return the name of the head, such as "3-1"."""
@@ -311,6 +311,6 @@ def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) ->
     return [
         [*about, score.corpus.directions[direction], one.item.line, one.item.text,
          *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)),
-         "held out" if one.half or score.is_apart else "selection", int(one.hit), int(one.by_rule)]
+         "held out" if one.half or score.is_all_held_out else "selection", int(one.hit), int(one.by_rule)]
         for one in every
     ]  # fmt: skip

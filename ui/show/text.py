@@ -83,13 +83,15 @@ def format_share(share: float) -> str:
 
 
 def signed_percent(share: float, decimals: int = 0) -> str:
-    """Format a difference of shares as a percentage with a true minus sign.
+    """Format a weight, or a difference of weights, as a percentage with a true minus sign.
 
-    >>> signed_percent(0.27), signed_percent(-0.062), signed_percent(-0.062, 1), signed_percent(-0.001)
-    ('27%', '−6%', '−6.2%', '0%')
+    Without decimals, small shares keep a digit.
+
+    >>> signed_percent(0.27), signed_percent(-0.062), signed_percent(-0.062, 1), signed_percent(0.004)
+    ('27%', '−6%', '−6.2%', '0.4%')
     """
-    rounded = round(share, decimals + 2) + 0.0  # −0 becomes 0
-    return f"{rounded:.{decimals}%}".replace("-", "−")
+    size = f"{abs(share):.{decimals}%}" if decimals else format_share(abs(share))
+    return f"−{size}" if share < 0 else size
 
 
 def decimals_of_difference(whole: float, part: float) -> int:

@@ -136,9 +136,9 @@ def _stop(view: str, at: int) -> None:
         )
         if st.button(_("Go on"), icon=":material/tour:", help=_("Back to this stop of the tour")):
             go_to_stop(at)
-    if here and at > 0 and st.button(_("Back"), shortcut=back, help=_("Back")):
+    if here and at > 0 and st.button(_("Back"), shortcut=back):
         go_to_stop(at - 1)
-    if here and at < len(steps) - 1 and st.button(_("Next"), type="primary", shortcut=on, help=_("Next")):
+    if here and at < len(steps) - 1 and st.button(_("Next"), type="primary", shortcut=on):
         go_to_stop(at + 1)
     last = at == len(steps) - 1
     st.button(

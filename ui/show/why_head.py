@@ -118,8 +118,8 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
     st.caption(
         _(
             "Each chart divides the same {excess:+.2f}: by the sources of the query, or by those of the key. The "
-            "{shown} largest are drawn. Each part is minus its mean over visible tokens, with the means and variances "
-            "of norms as in this pass.",
+            "{shown} largest are drawn. From each part, its mean over visible tokens is subtracted; means and "
+            "variances of norms are those of this pass.",
             excess=found.score - found.mean_over_keys,
             shown=SHOWN,
         )
@@ -286,7 +286,7 @@ def describe_checks(checks: Sequence[SourceCheck]) -> str:
     sources = [check for check in checks if check.source != RANDOM]
     many = sum(check.differs for check in sources)
     if not many:
-        return _("Each removal changes the score as its bar predicts.")
+        return _("Each removal changes the score as its bar predicts, to within 20 %.")
     return _(
         "Removal has another effect than the bar, by over 20 %, for {many} of {all} sources. Their bars show where the "
         "score comes from, not an effect.",
@@ -298,7 +298,7 @@ def describe_checks(checks: Sequence[SourceCheck]) -> str:
 def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
     return {
         _("Side"): [translate(SIDES[check.side]) for check in checks],
-        _("Part"): [source_title(check.source) for check in checks],
+        _("Removed source"): [source_title(check.source) for check in checks],
         _("Predicted"): [round(check.predicted, 3) for check in checks],
         _("Measured"): [round(check.measured, 3) for check in checks],
         _("Difference"): ["> 20 %" if check.differs else "" for check in checks],

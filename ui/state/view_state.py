@@ -56,6 +56,11 @@ class SelectedText:
     to: int | None = None
 
 
+def example_of(text: str, pair: str) -> dict[str, Any] | None:
+    """Return the example with this text and pair, or None."""
+    return next((e for e in EXAMPLES if e["text"] == text and e.get("pair", "") == pair), None)
+
+
 @dataclass(frozen=True)
 class ViewState(MicroscopeOptions, SelectedText):
     """The choice that all pages share; if a field is None, the page computes a default."""
@@ -177,8 +182,3 @@ def _unpack(packed: str, notes: list[str]) -> dict[str, str]:
         notes.append(gettext_lazy("The link's text is damaged; the usual sentence is shown. Ask for the link again."))
         return {}
     return {name: value for name, value in pairs.items() if name in ("text", "pair", "target")}
-
-
-def example_of(text: str, pair: str) -> dict[str, Any] | None:
-    """Return the example with this text and pair, or None."""
-    return next((e for e in EXAMPLES if e["text"] == text and e.get("pair", "") == pair), None)

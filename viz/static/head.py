@@ -25,7 +25,7 @@ from viz.static.shapes import (
     wrap_text,
 )
 
-SMALL_MAP, GAP, LABEL_HEIGHT = 52, 6, 12  # pixels of a map among all heads, between maps, and of labels
+HEAD_MAP, GAP, LABEL_HEIGHT = 52, 6, 12  # pixels of a map among all heads, between maps, and of labels
 
 MAP, CELL = 780, 40  # pixels of the map's longer side, and of a cell at most
 LABEL, SMALL = 12, 11  # font sizes in pixels: next to the map, and under it
@@ -139,10 +139,8 @@ def picture_of_heads(view: View) -> StaticPicture:
     shapes: list[Shape] = []
     for layer in range(view.layers):
         for head in range(view.heads):
-            x, y = head * (SMALL_MAP + GAP), layer * (SMALL_MAP + GAP + LABEL_HEIGHT)
+            x, y = head * (HEAD_MAP + GAP), layer * (HEAD_MAP + GAP + LABEL_HEIGHT)
             shapes.append(Text(f"{layer}-{head}", x, y + LABEL_HEIGHT / 2, 9, INK))
-            shapes.append(
-                Cells(x, y + LABEL_HEIGHT, SMALL_MAP, SMALL_MAP, color_weights(view.weights(layer, head), 1.0))
-            )
-    wide, tall = view.heads * (SMALL_MAP + GAP) - GAP, view.layers * (SMALL_MAP + GAP + LABEL_HEIGHT) - GAP
+            shapes.append(Cells(x, y + LABEL_HEIGHT, HEAD_MAP, HEAD_MAP, color_weights(view.weights(layer, head), 1.0)))
+    wide, tall = view.heads * (HEAD_MAP + GAP) - GAP, view.layers * (HEAD_MAP + GAP + LABEL_HEIGHT) - GAP
     return StaticPicture(wide, tall, tuple(shapes), _("All heads"))

@@ -44,7 +44,7 @@ def test_the_file_states_which_links_had_no_part_in_the_choice() -> None:
     counts = RelationCounts.from_hits([(0, 0), (1, 0)], [0, 0], np.ones((2, 2, 1, 1), bool))
     corpus = AnnotatedCorpus("csv", (ONE.item,) * 2, ("source to target", "target to source"), "0" * 64)
     column = COLUMNS.index("half")
-    for is_apart, halves in ((False, ["held out", "selection"]), (True, ["held out", "held out"])):
-        score = LinkScore(corpus, counts, "coref", (0, 0, 0), 0, is_apart)
+    for is_all_held_out, halves in ((False, ["held out", "selection"]), (True, ["held out", "held out"])):
+        score = LinkScore(corpus, counts, "coref", (0, 0, 0), 0, is_all_held_out)
         rows = links_table(score, [ONE, replace(ONE, half=0)], ViewState())
         assert [row[column] for row in rows] == halves

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from attention.head_names import head_label
-from i18n import _, ngettext, translate
+from i18n import _, translate
 from inference.errors import UserError
 from probing.atlas.search import FoundLinks, LinkQuery, find_links, hits
 from probing.atlas.store import Atlas
@@ -92,15 +92,12 @@ def _describe_query() -> str:
 
 def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
     """Draw the number of links by head, the strongest windows, and a table."""
-    missing = "" if found.complete else " " + _("Weaker links are not stored.")
-    said = ngettext(
-        "{links:,} stored link; each head stores its {stored:,} of largest excess.",
-        "{links:,} stored links; each head stores its {stored:,} of largest excess.",
-        len(found),
-        links=len(found),
+    said = _(
+        "Links found: {n:,}. Each head's {stored:,} links of largest excess are stored.",
+        n=len(found),
         stored=atlas.manifest["links_per_head"],
     )
-    show_notice(said + missing, "status")
+    show_notice(said, "status")
     for note in found.notes:
         st.caption(translate(note))
     if not len(found):

@@ -243,7 +243,7 @@ def kinds(build: Build) -> None:
         (st.container(), "encoder-decoder"),
     ):
         with place:
-            st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (f" ({_('this model')})" if kind == build.kind else ""))
+            st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
             block.mount(block.payload(schematic(kind), translate(KIND_NAMES[kind]), kind), f"kind_{kind}")
             st.caption(translate(DIFFERS[kind]))
     st.caption(

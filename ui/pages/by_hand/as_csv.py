@@ -35,6 +35,7 @@ from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKE
 
 INPUTS = {title: name for name, title in TITLES.items()}
 NEEDED = ("x", "w_q", "w_k", "w_v")
+# Heads count from 0; files of earlier versions count from 1.
 RESULTS = re.compile(
     r"(P|X \+ P|Q|K|V|Q·Kᵀ|Q·Kᵀ/√d_k|masked|e\^s|sum of e\^s|A|A·V|result|result·W_O|X \+ attention"
     r"|LayerNorm|N·W_1|ReLU|·W_2|sum|LayerNorm of the sum|logits|e\^logit|sum of e\^logit|next word)( head [0-8])?"

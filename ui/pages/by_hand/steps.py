@@ -191,7 +191,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
     """Return the matrices from dot products to attention weights, each (query, key)."""
-    names, who = example.tokens, _("head {head}", head=head) + " · " if worked.heads > 1 else ""
+    names, who = example.tokens, _("head {head}", head=head) if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
     own = _head_channels(worked, head)
@@ -200,26 +200,21 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
     steps = [
         MatrixStep(
             "dot",
-            MatrixSpec("Q·Kᵀ", dots, note=_alone(who), **common),
+            MatrixSpec("Q·Kᵀ", dots, note=who, **common),
             product(worked.queries[:, own], worked.keys[:, own].T),
         )
     ]
     if scaled:
         root = f"√{worked.channels}"
         how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
-        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=_alone(who), **common), how))
+        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=who, **common), how))
     if bool(np.isinf(masked).any()):
         how = lambda row, column: _("masked") if column > row else figure(scores[row, column])  # noqa: E731
-        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=_alone(who), **common), how))
+        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=who, **common), how))
     return [
         *steps,
         *softmax_steps("s", masked, (shift, powers, sums, worked.weights[head]), who, common, "A = softmax"),
     ]
-
-
-def _alone(note: str) -> str:
-    """Return a note without the dot that would separate it from a description."""
-    return note.rstrip(" ·")
 
 
 def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
@@ -242,11 +237,15 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
         taken = f" − {figure(shift[row])}" if moved else ""
         return f"e^({figure(scores[row, column])}{taken})"
 
+    moving = " · ".join(filter(None, (who, less)))
+    summed = " · ".join(filter(None, (who, _("each row sums to one"))))
     title = f"e^({letter} − max)" if moved else f"e^{letter}"
     rows = {name: value for name, value in common.items() if name in ("rows", "marked_rows")}
     return [
         MatrixStep(
-            f"e{letter}", MatrixSpec(title, powers, note=_alone(who + less), palette="sequential", **common), power
+            f"e{letter}",
+            MatrixSpec(title, powers, note=moving, palette="sequential", **common),
+            power,
         ),
         MatrixStep(
             f"sum{letter}",
@@ -254,14 +253,21 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
                 _("Sum"),
                 sums[:, None],
                 columns=(_("Sum"),),
-                note=_alone(who),
+                note=who,
                 **rows,
             ),
             lambda row, _column: format_sum(powers[row]),
         ),
         MatrixStep(
             f"share{letter}",
-            MatrixSpec(name, shares, note=who + _("each row sums to one"), palette="sequential", limit=1.0, **common),
+            MatrixSpec(
+                name,
+                shares,
+                note=summed,
+                palette="sequential",
+                limit=1.0,
+                **common,
+            ),
             lambda row, column: f"{figure(powers[row, column])} / {figure(sums[row])}",
         ),
     ]

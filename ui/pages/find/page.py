@@ -56,11 +56,14 @@ def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
 def _columns(asked: HeadAnswers) -> list[tuple[str, FloatArray]]:
     """Return the name and the numbers, shape (layer, head), of each column of a text."""
     words = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
-    columns = [(_("Weight: {word}", word=word), asked.found[at]) for at, word in enumerate(words)]
-    columns += [(_("column mean: {word}", word=word), asked.usual[at]) for at, word in enumerate(words)]
+    measures = [(_("weight"), asked.found), (_("column mean"), asked.usual)]
     if asked.placed is not None:
-        columns += [(_("positional prior: {word}", word=word), asked.placed[at]) for at, word in enumerate(words)]
-    return columns
+        measures.append((_("positional prior"), asked.placed))
+    return [
+        (_("{name}: {text}", name=name.capitalize(), text=word), numbers[at])
+        for name, numbers in measures
+        for at, word in enumerate(words)
+    ]
 
 
 def _digits(weight: float) -> float | None:

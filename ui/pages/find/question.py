@@ -77,10 +77,10 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
     taken.append(first)
-    is_guessed = second is None or second in taken
-    if second is None or second in taken:
+    is_second_guessed = second is None or second in taken
+    if second is None or second in taken:  # again as a condition, from which mypy knows that it is an index
         second = next(cell for cell in ordered if cell not in taken)
-    return Words(source, first, second, is_guessed), notes
+    return Words(source, first, second, is_second_guessed), notes
 
 
 def has_enough_words(view: View) -> bool:
@@ -173,7 +173,7 @@ def _open() -> None:
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
 ROLE_NAMES: dict[str, str] = {
-    "source": gettext_lazy("Source word"),
+    "source": gettext_lazy("Source"),
     "first": gettext_lazy("First candidate"),
     "second": gettext_lazy("Second candidate"),
 }
@@ -253,13 +253,18 @@ def describe_link(asked: HeadAnswers) -> str:
             weight=signed_percent(weight, decimals),
         )
     ]
-    word, times, others = asked.favourite(layer, head)
+    word, times, others = asked.key_counts(layer, head)
     if others and not np.isnan(asked.usual[0, layer, head]):
         numbers = [signed_percent(number, decimals) for number in (weight - baseline, baseline)]
         sentences += [
-            _("Minus its baseline of {baseline} ({name}): {rest}.", rest=numbers[0], baseline=numbers[1], name=name),
             _(
-                "In this head, {word} is also the strongest target of {times} of {others} other words.",
+                "The weight minus its baseline of {baseline} ({name}) is {rest}.",
+                rest=numbers[0],
+                baseline=numbers[1],
+                name=name,
+            ),
+            _(
+                "In this head, {word} is the strongest target of {times} of {others} other words.",
                 word=word,
                 times=times,
                 others=others,
@@ -282,7 +287,7 @@ def describe_preference(asked: HeadAnswers) -> str:
             second=signed_percent(second),
         ),
     ]
-    if asked.words.is_guessed:
+    if asked.words.is_second_guessed:
         word = asked.name(asked.words.second)
         sentences.append(_("The second candidate, {word}, was chosen automatically.", word=word))
     return join_sentences(*sentences)

@@ -24,7 +24,7 @@ SHOWS = {
     "looks": gettext_lazy("Attention"),
     "heads": gettext_lazy("All heads"),
     "layers": gettext_lazy("Logit lens"),
-    "sink": gettext_lazy("Attention sink"),
+    "sink": gettext_lazy("Attention sinks"),
     "induction": gettext_lazy("Induction heads"),
 }
 PICKS = {"likeliest": gettext_lazy("Greedy"), "drawn": gettext_lazy("Sampled")}

@@ -124,7 +124,7 @@ def label_text(label: HeadLabel) -> str:
             "{name}: {value:.0%} of attention in held-out texts ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.",
             **values,
         )
-    return _("{name}: {value:.0%} of held-out links ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.", **values)
+    return _("{name}: finds {value:.0%} of held-out links ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.", **values)
 
 
 def _label_name(label: HeadLabel) -> str:
@@ -138,11 +138,11 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
         _("Label"): [_label_name(label) for label in order],
         _("Head"): [atlas.heads[label.head].label for label in order],
         _("Direction"): [translate(DIRECTIONS.get(label.direction, label.direction)) for label in order],
-        _("% found"): [round(100 * label.value, 1) for label in order],
-        _("Low"): [round(100 * label.low, 1) for label in order],
-        _("High"): [round(100 * label.high, 1) for label in order],
-        _("Best rule"): [round(100 * label.baseline, 1) if label.is_rule else None for label in order],
-        translate(RANDOM): [None if label.is_rule else round(100 * label.baseline, 1) for label in order],
+        _("Percent"): [100 * label.value for label in order],
+        _("Low"): [100 * label.low for label in order],
+        _("High"): [100 * label.high for label in order],
+        _("Best rule"): [100 * label.baseline if label.is_rule else None for label in order],
+        translate(RANDOM): [None if label.is_rule else 100 * label.baseline for label in order],
     }
     with st.expander(_("Labelled heads")):
         draw_table(columns, key="atlas_labels")
@@ -169,7 +169,7 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     shares = atlas.arrays[f"{part}.distances"][own]
     ticks = [str(step) for step in offsets()]
     ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
-    with st.expander(_("Distance")):
+    with st.expander(_("Attention by distance")):
         figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
         about = partial(atlas_provenance, atlas, f"head {name.label}")
         draw_chart(figure, "atlas_distances", about=about)
@@ -195,7 +195,7 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
                 translate(RANDOM): None if random is None else round(float(random[:, at].max()), 3),
             }
         )
-    with st.expander(_("Measure")):
+    with st.expander(_("Measures")):
         draw_table(rows, key="atlas_measures")
 
 

@@ -26,7 +26,7 @@ from ui.input.controls import (
 )
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.text import format_and_list, percent
+from ui.show.text import percent
 from ui.state.params import AnsweringOptions, get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, example_of
@@ -141,10 +141,10 @@ def _describe_masks(request: MaskedWords, filled: Filled | None, options: Masked
     choice = get_view_state()
     texts = (request.text, request.pair or "")
     if request.hidden and options.of != fingerprint(*texts):
-        words = [f"“{texts[segment][start:end]}”" for segment, start, end in request.hidden]
+        ((segment, start, end),) = request.hidden  # A word at most is masked automatically (first_place).
+        word = texts[segment][start:end]
         show_notice(
-            _("{words} was masked automatically. Click another word to mask it instead.", words=format_and_list(words)),
-            role="status",
+            _("“{word}” was masked automatically. Click another word to mask it instead.", word=word), role="status"
         )
     if filled is None:
         return

@@ -383,5 +383,7 @@ def draw_examples(
     st.subheader(translate(TITLE))
     place = (direction_of(found, options, relation, head), *head)
     bar = rule(_basis(found, relation), found.corpus, counts)
-    is_apart = found.chooser is not None
-    scored_links(LinkScore(found.corpus, counts, relation, place, bar, is_apart), MeasureOptions, options, choice)
+    is_all_held_out = found.chooser is not None
+    scored_links(
+        LinkScore(found.corpus, counts, relation, place, bar, is_all_held_out), MeasureOptions, options, choice
+    )

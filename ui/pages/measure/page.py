@@ -144,7 +144,7 @@ def _ends(found: DirectionReport) -> tuple[float, float]:
 def _direction_table(found: DirectionReport) -> None:
     draw_table(
         {
-            _("Direction"): [score.directions for score in found.scores],
+            _("Directions"): [score.directions for score in found.scores],
             _("% found"): [round(score.found, 1) for score in found.scores],
             _("Low"): [round(score.low, 1) for score in found.scores],
             _("High"): [round(score.high, 1) for score in found.scores],

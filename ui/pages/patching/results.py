@@ -149,8 +149,8 @@ def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
         words = [cell for cell in view.queries if not cell.special]
         names += [f"“{cell.text}”" for cell in words if not known & set(range(*cell.pieces))]
     return _(
-        "Words have other positions in the second text, so patches also change positions, and no effect is compared "
-        "with random changes. Without a counterpart: {words}.",
+        "Some words have other positions in the second text, so patches also change positions, and no effect is "
+        "compared with random changes. Without a counterpart: {words}.",
         words=format_comma_list(names) or "–",
     )
 

@@ -25,10 +25,9 @@ from i18n import _, gettext_lazy
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Bias, Positions, PositionsRequest
 from ui.input.controls import bound_widget
-from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_length_limit, length_of
+from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_length_limit, length_of, provenance_of
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import model_provenance
 from ui.show.text import format_small
 from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, rotary
@@ -40,7 +39,7 @@ T5 = """\
 found = t5_buckets(offsets, len(bias.values), bias.farthest, bias.both_ways)
 values = bias.values[found].T"""
 USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
-FROM_PAPER = gettext_lazy("{model} does not use this scheme. Drawn with the settings of {paper}: {settings}.")
+FROM_PAPER = gettext_lazy("{model} does not use this scheme. Drawn as in {paper}, with {settings}.")
 ROTARY_PAPER, ALIBI_PAPER, T5_PAPER = "arXiv:2104.09864", "arXiv:2108.12409", "arXiv:1910.10683"
 
 
@@ -98,7 +97,7 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
     code = f"distances = np.arange({reach + 1})\n{ROTARY}"
     computation = computation.then(code, rotary_score=rotary_score, rotary_bound=rotary_bound)
     figure = rotary(turnings, theme(), _("Rotary: score by distance"))
-    draw_chart(figure, "rotary_scores", about=model_provenance, computation=computation)
+    draw_chart(figure, "rotary_scores", about=provenance_of(computation), computation=computation)
     st.caption(
         _(
             "Solid: score of a key equal to its query, with equal rotated channels. Dotted: decay of the paper's upper"
@@ -160,7 +159,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
         show_notice(_(FROM_PAPER, model=held.model, paper=T5_PAPER, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
-        draw_chart(figure, "t5_buckets", about=model_provenance, computation=computation)
+        draw_chart(figure, "t5_buckets", about=provenance_of(computation), computation=computation)
         st.caption(
             _("Near distances have buckets of their own; far distances share buckets. Earlier keys use the lower half.")
         )
@@ -227,4 +226,4 @@ def _heads(  # noqa: PLR0913  (a figure and its computation)
     head = _head(choice, len(values))
     figure = by_head(offsets, values, head, theme(), title)
     numbers = f"numbers = [*np.delete(values, {head}, axis=0), values[{head}]]"
-    draw_chart(figure, key, about=model_provenance, computation=computation.then(numbers))
+    draw_chart(figure, key, about=provenance_of(computation), computation=computation.then(numbers))

@@ -21,11 +21,10 @@ from i18n import _
 from i18n.lists import join_sentences
 from inference.tasks.positions import Positions, PositionsRequest, PositionTable
 from ui.input.controls import bound_widget
-from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_length_limit, length_of
+from ui.pages.positions.position_scheme import LONGEST, PositionsOptions, draw_length_limit, length_of, provenance_of
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
-from ui.show.tables import model_provenance
 from ui.show.text import format_small
 from ui.state.params import set_params
 from viz.components.matrices.matrices import MatrixSpec
@@ -140,7 +139,8 @@ def _sheet(values: Numbers, name: str, limit: float, key: str, computation: Comp
         beyond=beyond,
     )
     sheets = [MatrixSpec(name, values, note=note, limit=limit)]
-    draw_matrices(sheets, key, computation=computation.then("numbers = vectors"))
+    about = tuple(provenance_of(computation)().items())
+    draw_matrices(sheets, key, about=about, computation=computation.then("numbers = vectors"))
 
 
 def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers, Computation]]) -> None:
@@ -160,15 +160,14 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
         with column:
             titles = (_("Dimensions plotted"), _("Dot product"), _("Cosine similarity with the next position"))
             curve, product, neighbour = (_("{name}: {text}", name=name, text=text) for text in titles)
+            about = provenance_of(computation)
             numbers = computation.then(f"numbers = vectors[:, {chosen}].T")
-            draw_chart(
-                curves(values, chosen, theme(), curve), f"curves_{key}", about=model_provenance, computation=numbers
-            )
+            draw_chart(curves(values, chosen, theme(), curve), f"curves_{key}", about=about, computation=numbers)
             numbers = computation.then(PRODUCTS, by_distance=by_distance)
             draw_chart(
                 products(by_distance(values), theme(), product),
                 f"products_{key}",
-                about=model_provenance,
+                about=about,
                 computation=numbers,
             )
             st.caption(_("Band: the range over positions. At distance 0 it may leave the plot."))
@@ -176,7 +175,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
             draw_chart(
                 similarity(neighbours(values), theme(), neighbour),
                 f"neighbours_{key}",
-                about=model_provenance,
+                about=about,
                 computation=numbers,
             )
 
@@ -245,7 +244,7 @@ def shifting(options: PositionsOptions) -> None:
     note = _("{size} × {size}; 0 outside the {blocks} blocks of 2 × 2", size=size, blocks=size // 2)
     computation = Computation(f"numbers = shift_matrix({shift}, {size})", shift_matrix=shift_matrix)
     sheets = [MatrixSpec(f"M, k = {shift}", matrix, names, names, note, limit=1.0)]
-    draw_matrices(sheets, "shift_matrix", computation=computation)
+    draw_matrices(sheets, "shift_matrix", about=(), computation=computation)
     st.caption(
         _(
             "Each 2 × 2 block rotates a sine–cosine pair by k times its frequency. M depends on k "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,8 +12,10 @@ from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Positions, PositionTable, RotaryAngles
 from ui.input.controls import bound_widget
 from ui.run.notices import show_notice
+from ui.show.tables import model_provenance
 from ui.state.params import drop_place
 from viz.options import option
+from viz.paper.notebook import Computation
 
 SHOWS = {
     "test": gettext_lazy("Order test"),
@@ -21,6 +24,11 @@ SHOWS = {
     "distance": gettext_lazy("Scores by distance"),
 }
 LONGEST = 512  # The maximum number of positions, or the maximum distance in tokens.
+
+
+def provenance_of(computation: Computation) -> Callable[[], dict[str, str]]:
+    """Return the provenance of numbers: the model's, or none if a paper's formula gives them without a request."""
+    return model_provenance if "request" in computation.names else dict
 
 
 @dataclass(frozen=True)

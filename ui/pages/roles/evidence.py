@@ -80,7 +80,7 @@ class RolesOptions(PaginationOptions):
     )
     groups: int = option(
         6,
-        label=gettext_lazy("Group"),
+        label=gettext_lazy("Groups"),
         help=gettext_lazy("Clusters of similar heads (Ward's method)."),
     )
     # The listed relation or role; "" for the head's own.

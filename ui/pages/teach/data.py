@@ -69,7 +69,7 @@ def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
 
     Return the chosen data; None until files are uploaded and parsed.
     """
-    titles = {card.id: card.title for card in (*ready_sets.CARDS, ready_sets.QUESTIONS)} | {OWN: _("Own files")}
+    titles = {card.id: card.title for card in (*ready_sets.CARDS, ready_sets.QUESTIONS)} | {OWN: _("Your file")}
     bound_widget(TeachOptions, "data", place.selectbox, options=list(titles), format_func=titles.get)
     if options.data == ready_sets.QUESTIONS.id:
         return _load_questions(options.seed)

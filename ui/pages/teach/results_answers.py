@@ -18,7 +18,7 @@ from probing.statistics import wilson
 from probing.text_pairs import Mean
 from ui.pages.teach.changes_results import interval
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.results_data import describe_evaluation, quote_label, test_provenance
+from ui.pages.teach.results_data import describe_evaluation, evaluation_provenance, quote_label
 from ui.pages.teach.results_rows import HITS, MARKS
 from ui.pages.teach.saved_model import answering_link
 from ui.run.notices import show_error, show_notice
@@ -144,4 +144,4 @@ def _save(found: AnswerResults, model: str) -> None:
         for row in found.rows
     ]  # fmt: skip
     download_button(_("Save as CSV"), csv_table(COLUMNS, lines), "headlight-results-answers.csv", _("All digits"),
-         key="teach_save_answers", provenance=test_provenance(found.scores, model))  # fmt: skip
+         key="teach_save_answers", provenance=evaluation_provenance(found.scores, model))  # fmt: skip

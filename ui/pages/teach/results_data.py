@@ -78,10 +78,10 @@ def save_table(
 ) -> None:
     """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
     download_button(_("Save as CSV"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
-         key=f"teach_save_{file}", provenance=test_provenance(found.scores, model))  # fmt: skip
+         key=f"teach_save_{file}", provenance=evaluation_provenance(found.scores, model))  # fmt: skip
 
 
-def test_provenance(scores: Mapping[str, Any], model: str) -> dict[str, str]:
+def evaluation_provenance(scores: Mapping[str, Any], model: str) -> dict[str, str]:
     """Return the provenance of scores on test rows: the model, the number of rows, and the training."""
     about = {name: str(scores.get(name, "")) for name in ("task", "seed", "steps")}
     rows = scores.get("rows", {}).get("test", "all")

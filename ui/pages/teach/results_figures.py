@@ -14,7 +14,7 @@ from probing.labelled.labeled_texts import OUTSIDE
 from probing.statistics import wilson
 from ui.input.controls import bound_widget
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table, test_provenance
+from ui.pages.teach.results_data import EvaluationResults, evaluation_provenance, quote_label, save_table
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import draw_table
@@ -101,7 +101,7 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
         return
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
-    bins, about_test = bins_of(told), partial(test_provenance, found.scores, model)
+    bins, about_test = bins_of(told), partial(evaluation_provenance, found.scores, model)
     draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=about_test)
     about = _(
         "Bars: accuracy of {what}, by confidence (mark); pale: fewer than {few}. Error: mean "
@@ -178,7 +178,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept),
-               about=partial(test_provenance, found.scores, model))  # fmt: skip
+               about=partial(evaluation_provenance, found.scores, model))  # fmt: skip
     about = _(
         "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",
         unit=unit,

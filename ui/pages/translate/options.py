@@ -41,7 +41,7 @@ SIDES = {
     "decoder": gettext_lazy("Decoder"),
     "cross": gettext_lazy("Cross-attention"),
 }
-CLICKS = {"head": gettext_lazy("Ablate heads"), "cut": gettext_lazy("Mask edge")}
+CLICKS = {"head": gettext_lazy("Ablate heads"), "cut": gettext_lazy("Mask edges")}
 SCOPES = {"head": gettext_lazy("This head"), "layer": gettext_lazy("This layer"), "all": gettext_lazy("All layers")}
 
 

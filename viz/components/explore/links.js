@@ -7,7 +7,7 @@ import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
 import { baselinesOf, doubtsIn } from "./crowd.js";
-import { argLargest, argmax, minus, short } from "./numbers.js";
+import { argmax, minus, short } from "./numbers.js";
 import { picker } from "./picker.js";
 import { cleared } from "../shared/pens.js";
 import { attends, ends } from "./selection.js";
@@ -151,7 +151,7 @@ export function createLinks(app) {
     );
     const pen = cleared(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
     const there = (/** @type {number} */ id) => attends(app.data, Math.floor(id / heads));
-    const top = weights[theme.signed ? argmax(weights, there) : argLargest(weights, there)];
+    const top = weights[argmax(weights, there, theme.signed ? Math.abs : Number)];
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {
       pen.text(String(c), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });

@@ -83,24 +83,15 @@ export const slice = (rows, layer, head) => {
 };
 
 /**
- * Return the index of the largest absolute value for which `allowed` holds, or -1.
+ * Return the index of the value of the largest size for which `allowed` holds, or -1.
  * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
+ * @param {(value: number) => number} size by default the absolute value
  */
-export function argmax(values, allowed = () => true) {
+export function argmax(values, allowed = () => true, size = Math.abs) {
   let best = -1;
   for (let i = 0; i < values.length; i++) {
-    if (allowed(i) && (best < 0 || Math.abs(values[i]) > Math.abs(values[best]))) best = i;
+    if (allowed(i) && (best < 0 || size(values[i]) > size(values[best]))) best = i;
   }
-  return best;
-}
-
-/**
- * Return the index of the largest value for which `allowed` holds, or -1; a negative value is smaller than 0.
- * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
- */
-export function argLargest(values, allowed = () => true) {
-  let best = -1;
-  for (let i = 0; i < values.length; i++) if (allowed(i) && (best < 0 || values[i] > values[best])) best = i;
   return best;
 }
 

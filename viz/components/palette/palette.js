@@ -5,7 +5,7 @@ import { _, speak } from "../shared/words.js";
 
 /**
  * @typedef {object} PaletteEntry
- * @property {string} id what is sent if the entry is picked; "" for help, which opens nothing
+ * @property {string} id what is sent if the entry is picked; "" if it only informs
  * @property {"page"|"setting"|"help"|"term"} kind
  * @property {string} title
  * @property {string} note

@@ -15,7 +15,7 @@ from viz.components.script import script, stylesheet, words_field
 class PaletteEntry:
     """An entry of the palette; ``note`` is shown below the title, and ``aliases`` are further words that find it.
 
-    Help has no ``id``, because it opens nothing.
+    An entry that only informs has no ``id``.
     """
 
     id: str

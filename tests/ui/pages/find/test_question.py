@@ -25,9 +25,9 @@ def test_the_candidates_are_those_of_break_the_head(text: str, words: tuple[str,
     view = View(LocalBackend().trace(TraceRequest(model=MODEL, text=text)), words=True)
     found, _notes = words_of(ViewState(model=MODEL, text=text), None, view, None)
     question = find_words(view, BreakHeadOptions())
-    assert found.is_guessed
+    assert found.is_second_guessed
     chosen, _notes = words_of(ViewState(model=MODEL, text=text), view.keys[found.second].pieces[0], view, None)
-    assert not chosen.is_guessed
+    assert not chosen.is_second_guessed
     assert question is not None
     assert {found.first, found.second} == {question.words.right, question.words.other}
     named = [view.keys[cell].text for cell in (found.source, found.first, found.second)]
