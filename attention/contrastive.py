@@ -30,7 +30,7 @@ class LabelledPairs:
     keys: Numbers  # (candidate, channel)
     starts: Integers  # (query,)
     labelled: Integers  # (query,): index of the labelled key among all candidates
-    sentences: Integers  # (query,): number of the query's sentence
+    groups: Integers  # (query,): number of the query's group of dependent sentences
 
     @cached_property
     def sizes(self) -> Integers:
@@ -46,12 +46,12 @@ class LabelledPairs:
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
         labelled = self.labelled[chosen] - self.starts[chosen] + starts
-        return LabelledPairs(self.queries[chosen], self.keys[kept], starts, labelled, self.sentences[chosen])
+        return LabelledPairs(self.queries[chosen], self.keys[kept], starts, labelled, self.groups[chosen])
 
     def shuffle_labels(self, random: np.random.Generator) -> LabelledPairs:
         """Return the pairs with a random candidate of each query labelled as its correct key."""
         drawn = self.starts + (random.random(len(self)) * self.sizes).astype(np.int64)
-        return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.sentences)
+        return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.groups)
 
     def contrast(self) -> Numbers:
         """Return the mean of q kᵀ over labelled keys minus its mean over other keys, shape (channel, channel).
@@ -90,17 +90,17 @@ class LabelledPairs:
 
 
 def join_pairs(parts: Iterable[tuple[Numbers, Numbers, int, int]]) -> LabelledPairs:
-    """Build the pairs from a tuple (query, candidate keys, index of the labelled key, sentence) per query.
+    """Build the pairs from a tuple (query, candidate keys, index of the labelled key, group) per query.
 
     >>> pairs = join_pairs([(np.ones(2), np.eye(2), 1, 0), (np.zeros(2), np.eye(2), 0, 5)])
     >>> pairs.starts.tolist(), pairs.labelled.tolist(), pairs.contrast().tolist()
     ([0, 2], [1, 2], [[-0.5, 0.5], [-0.5, 0.5]])
     """
-    queries, keys, labelled, sentences = zip(*parts, strict=True)
+    queries, keys, labelled, groups = zip(*parts, strict=True)
     sizes = np.array([len(one) for one in keys], np.int64)
     starts = np.cumsum(sizes) - sizes
     return LabelledPairs(
-        np.stack(queries), np.concatenate(keys), starts, starts + np.array(labelled), np.array(sentences, np.int64)
+        np.stack(queries), np.concatenate(keys), starts, starts + np.array(labelled), np.array(groups, np.int64)
     )
 
 

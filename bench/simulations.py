@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 
+from attention.annotations import AnnotatedText
 from attention.mask import BoolArray, FloatArray
 from bench.report import ReportRow, upper_limit_row
 from probing.corpus import HALVES, AnnotatedCorpus
@@ -25,7 +26,8 @@ SHARE, BETTER = 0.6, 0.8  # hit rates of rule and heads, and of a better head
 EXTREME = 0.9
 OWN = ("all", "det", "nsubj")  # relations of the app's ready-made set
 LUCK_RELATION = "drawn"
-TREES = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "", together=False)
+UNLIKE = tuple(AnnotatedText(str(at), (), ()) for at in range(LUCK_SENTENCES))  # different, so independent
+TREES = AnnotatedCorpus("conllu", UNLIKE, ("dependent to head", "head to dependent"), "", together=False)
 TOLD = "told, no bar"
 
 Random = np.random.Generator
@@ -196,7 +198,7 @@ def _note(before: float | None = None) -> str:
 
 
 LUCK_CLAIMS_SENTENCES = 40  # sentences with a pronoun, as in the app's ready-made set
-PRONOUNS = AnnotatedCorpus("csv", (), ("source to target", "target to source"), "")
+PRONOUNS = AnnotatedCorpus("csv", UNLIKE, ("source to target", "target to source"), "")
 LUCK_CLAIMS_RELATION = "coref"
 POOL, DRAWS = 40, 4  # random changes per head: in the pool that sets are drawn from, and on the page
 TEXTS = (

@@ -49,7 +49,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     score.add_argument(
         "--split-file", type=Path, metavar="FILE",
         help="other sentences in the same format, on which heads, directions and offsets are chosen; without it the"
-        " summary chooses on every other sentence of FILE and reports on the rest",
+        " summary chooses on half of the sentences of FILE and reports on the rest",
     )  # fmt: skip
     score.add_argument("--control", type=Path, metavar="OUT", help="score random weights too; their rows, as JSON")
     score.add_argument("--json", type=Path, metavar="OUT", help="where the rows are written, as a JSON list")

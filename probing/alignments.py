@@ -30,6 +30,7 @@ from i18n import error_message, gettext_lazy
 from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.text.encoding import check_text, explain_unreadable
+from probing.corpus import HALVES
 from probing.delimited import is_json
 from probing.statistics import sign_flip_test, verdict, wilson
 from probing.text_files import decoded_or_guessed
@@ -209,7 +210,6 @@ def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
 
 
 CHUNK = 8  # sentence pairs per request to the backend
-HALVES = 2
 READINGS = tuple(CrossRowConvention)
 SKIPPED = ("text", "cut")  # ``way_out`` values of errors that concern a single text
 

@@ -33,31 +33,33 @@ class AnnotatedCorpus:
     guessed: str = ""  # the guessed encoding, or ""
 
     @cached_property
+    def groups(self) -> tuple[int, ...]:
+        """Return the number of each text's group, in which the scores of heads are not independent.
+
+        A group has equal texts, and texts with the same candidates. Tests and intervals count it as a whole.
+        """
+        return tuple(_groups(self.items))
+
+    @cached_property
     def halves(self) -> tuple[int, ...]:
-        """Return the half of each text, see ``split_in_halves``."""
-        return split_in_halves(self.items)
+        """Return the half of each text: heads are chosen on half 0 and evaluated on half 1.
+
+        Each group goes to the half with fewer different texts, the first to half 0. If all groups have one text, the
+        halves alternate.
+        """
+        texts: dict[int, set[str]] = {}
+        for group, item in zip(self.groups, self.items, strict=True):
+            texts.setdefault(group, set()).add(item.text)
+        sizes, half_of = [0] * HALVES, {}
+        for group, members in texts.items():
+            half_of[group] = sizes.index(min(sizes))
+            sizes[half_of[group]] += len(members)
+        return tuple(half_of[group] for group in self.groups)
 
     @property
     def links(self) -> int:
         """Return the number of links in all texts."""
         return sum(len(item.links) for item in self.items)
-
-
-def split_in_halves(items: Sequence[AnnotatedText]) -> tuple[int, ...]:
-    """Return the half of each text: heads are chosen on half 0 and evaluated on half 1.
-
-    Equal texts, and texts with the same candidates, are in the same half, because their scores are not independent.
-    Each group of such texts goes to the half with fewer different texts, the first to half 0. Without such groups, the
-    halves alternate.
-    """
-    found: dict[int, int] = {}
-    texts: tuple[set[str], ...] = tuple(set() for _ in range(HALVES))
-    groups = _groups(items)
-    for group, item in zip(groups, items, strict=True):
-        if group not in found:
-            found[group] = min(range(HALVES), key=lambda half: len(texts[half]))
-        texts[found[group]].add(item.text)
-    return tuple(found[group] for group in groups)
 
 
 def _groups(items: Sequence[AnnotatedText]) -> list[int]:

@@ -54,8 +54,8 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
     """Return a row for each relation and head, in the direction in which the head finds more links.
 
     A head finds a link from source to target or the reverse. The direction and the baseline rule are chosen on the
-    counts ``chooser``, by default on ``tally`` itself. The p-values are corrected for all heads and both directions of
-    a relation, so they allow for the choice of the direction.
+    counts ``chooser``, by default on ``tally`` itself; see ``rule`` for candidates. The p-values are corrected for all
+    heads and both directions of a relation, so they allow for the choice of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -65,7 +65,8 @@ def of_relation(
 ) -> list[RelationRow]:
     """Return a row for each head on a relation that occurs in the counts ``tally``.
 
-    The direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself.
+    The direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself; see
+    ``rule`` for candidates.
     """
     counts = tally.counts_of(relation)
     assert counts is not None
@@ -104,7 +105,7 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the row of a head; its baseline rule is the best on the counts ``basis``.
+    """Return the row of a head; its baseline rule is the best on the counts ``basis``, see ``rule`` for candidates.
 
     ``doubts`` are the p-values of all heads, shape (direction, layer, head). ``place`` is the index of this head in
     them.
@@ -155,14 +156,15 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
     """Return uncorrected two-sided p-values of all heads against a baseline rule, (direction, layer, head).
 
-    The test compares head and rule on each link, and permutes the signs of the differences sentence by sentence. If the
-    rule is a guess between two candidates, it finds half of each link.
+    The test compares head and rule on each link, and flips the signs of the differences in each group of dependent
+    sentences (``AnnotatedCorpus.groups``) together. If the rule is a guess between two candidates, it finds half of
+    each link.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
     guessed = candidates(corpus) and rule == statistics.GUESS
     differences = 2 * flat - 1 if guessed else flat - by_rule(counts, rule, corpus)[:, None]
-    return sign_flip_test(by_sentence(differences, counts.sentences)).reshape(hits.shape[1:])
+    return sign_flip_test(by_sentence(differences, np.array(corpus.groups)[counts.sentences])).reshape(hits.shape[1:])
 
 
 def accuracies(counts: RelationCounts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -265,8 +267,8 @@ def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | N
     enough = [row for row in found if row is not None and row.n >= FEWEST]
     if not enough:
         lines[1:] = [
-            f"No table: no relation has {FEWEST} links in both halves. Give more sentences, or read the rows in a file:"
-            " --json or --csv."
+            f"No table: no relation has {FEWEST} links in both halves. Give sentences with other candidates, or"
+            " read the rows in a file: --json or --csv."
             if chooser is None
             else f"No table: no relation has {FEWEST} links in the file and some in the split file. Give more"
             " sentences, or read the rows in a file: --json or --csv."

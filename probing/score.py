@@ -196,7 +196,7 @@ class ScoringRun:
             self.model,
             self.revision,
             self.control,
-            "halves by candidates",
+            "halves by size of group",
             BATCH,
             sorted(RULES),
         ]

@@ -2,8 +2,8 @@
 
 A source is a summand of the residual stream, such as the output of an earlier head. A contrastive direction is an axis
 of the query or key space along which labelled and other keys differ (attention.contrastive). Directions are selected on
-half of the sentences, in the order of a hash of the texts, and reported on the rest. So the results do not depend on
-the order of the file.
+half of the sentences and reported on the rest. The halves are those on which Scores chooses and evaluates heads
+(AnnotatedCorpus.halves).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Protocol
 
 import numpy as np
@@ -33,9 +32,9 @@ from inference.errors import UserError
 from inference.tasks.labelled_scores import LabelledScoresAnswer, LabelledScoresRequest, TextScores
 from inference.tasks.model_request import InspectRequest
 from probing import statistics
-from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus, split_in_halves
+from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
 from probing.results import FEWEST, candidates
-from probing.statistics import by_sentence, cue, holm, sign_flip_test, wilson
+from probing.statistics import Integers, by_sentence, cue, holm, sign_flip_test, wilson
 
 BATCH = 16  # texts per request
 RESAMPLES = 1_999
@@ -54,7 +53,9 @@ class InspectingBackend(Protocol):
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The mean term of a source in the scores of links, with a 95 % bootstrap interval over sentences.
+    """The mean term of a source in the scores of links, with a 95 % bootstrap interval.
+
+    Sentences with the same candidates are resampled together (AnnotatedCorpus.groups).
 
     A term is centred: it is the difference from the mean term over all keys.
     """
@@ -71,8 +72,9 @@ class DirectionScore:
 
     ``shuffled`` has the smallest, the median and the largest percentage if the directions come from shuffled labels.
     ``share`` is the part of the head's margin, between labelled and other keys, that these directions explain. The
-    two-sided p-values compare the percentage with shuffled labels and, paired by sentence, with the best rule. They are
-    corrected by Holm's method for all tests of the head.
+    two-sided p-values compare the percentage with shuffled labels and, paired by sentence, with the best rule.
+    Sentences with the same candidates count together. The p-values are corrected by Holm's method for all tests of
+    the head.
     """
 
     directions: int
@@ -210,13 +212,13 @@ def report(
             gettext_lazy("Each query precedes its key, so the causal mask hides the key. Use the other direction.")
         )
     query, key = (_mean_terms(counted, answers, side) for side in (0, 1))
-    whole = _bootstrap(np.array([[link.excess] for link in counted]), _sentences(counted))[0]
+    whole = _bootstrap(np.array([[link.excess] for link in counted]), _groups(counted))[0]
     score = float(np.mean([link.score for link in counted]))
     return SourceReport(
         run.relation,
         direction,
         len(counted),
-        len({link.sentence for link in counted}),
+        len({link.text for link in counted}),
         total - len(counted),
         score,
         score - whole[0],
@@ -232,8 +234,9 @@ def report(
 class _ReadLink:
     """A link in one direction: its centred terms, its query, and its candidate keys, the labelled key first."""
 
-    sentence: int  # the number of its text in the order of the hashes; equal texts share a number
-    half: int  # as in probing.corpus.split_in_halves, in the order of the hashes
+    text: str
+    group: int  # of AnnotatedCorpus.groups, numbered in the order of the hashes
+    half: int  # of AnnotatedCorpus.halves
     direction: int
     cue: int
     score: float
@@ -254,14 +257,17 @@ def _read_links(
         for item, text in zip(question.items, answer.texts, strict=True)
     ]
     texts.sort(key=lambda entry: _place(entry[0]))
-    halves = iter(split_in_halves([item for item, *_rest in texts]))
-    for sentence, (_text, group) in enumerate(groupby(texts, key=lambda entry: entry[0].text)):
-        for item, answer, text in group:
-            place = sentence, next(halves)
-            places = np.argwhere(np.isfinite(text.excess)).tolist() if text is not None else []
-            for at, direction in places:
-                if text is not None and direction < len(run.corpus.directions):
-                    yield _read_link(item, at, direction, place, answer, text)
+    corpus = run.corpus
+    known = zip(corpus.items, corpus.groups, corpus.halves, strict=True)
+    place_of = {item.text: (group, half) for item, group, half in known}  # equal texts are in the same group
+    numbers: dict[int, int] = {}
+    for item, answer, text in texts:
+        group, half = place_of[item.text]
+        place = numbers.setdefault(group, len(numbers)), half
+        places = np.argwhere(np.isfinite(text.excess)).tolist() if text is not None else []
+        for at, direction in places:
+            if text is not None and direction < len(corpus.directions):
+                yield _read_link(item, at, direction, place, answer, text)
 
 
 def _read_link(  # noqa: PLR0913  # the place of the link, and its numbers
@@ -274,6 +280,7 @@ def _read_link(  # noqa: PLR0913  # the place of the link, and its numbers
     sides = (answer.query_sources, text.query_terms), (answer.key_sources, text.key_terms)
     named = [dict(zip(names, terms[at, direction].tolist(), strict=True)) for names, terms in sides]
     return _ReadLink(
+        item.text,
         *place,
         direction,
         cue(item, link),
@@ -301,19 +308,17 @@ def _mean_terms(links: Sequence[_ReadLink], answers: Sequence[LabelledScoresAnsw
         {name for answer in answers for name in (answer.query_sources, answer.key_sources)[side]}, key=source_order
     )
     values = np.array([[link.terms[side].get(name, 0.0) for name in names] for link in links])
-    found = [
-        MeanTerm(name, *numbers) for name, numbers in zip(names, _bootstrap(values, _sentences(links)), strict=True)
-    ]
+    found = [MeanTerm(name, *numbers) for name, numbers in zip(names, _bootstrap(values, _groups(links)), strict=True)]
     return tuple(sorted(found, key=lambda term: -abs(term.mean)))
 
 
-def _bootstrap(values: Numbers, sentences: Numbers) -> list[tuple[float, float, float]]:
-    """Return the mean of each column of ``values`` (link, number), with its 95 % interval, resampled by sentence.
+def _bootstrap(values: Numbers, groups: Numbers) -> list[tuple[float, float, float]]:
+    """Return the mean of each column of ``values`` (link, number), with its 95 % interval, resampled by group.
 
     >>> [round(number, 2) for number in _bootstrap(np.array([[1.0], [1.0], [1.0]]), np.array([0, 0, 1]))[0]]
     [1.0, 1.0, 1.0]
     """
-    names, places = np.unique(sentences, return_inverse=True)
+    names, places = np.unique(groups, return_inverse=True)
     sums = np.zeros((len(names), values.shape[1] + 1))
     np.add.at(sums, places, np.column_stack([values, np.ones(len(values))]))
     times = np.random.default_rng(SEED).multinomial(len(names), np.full(len(names), 1 / len(names)), RESAMPLES)
@@ -323,8 +328,8 @@ def _bootstrap(values: Numbers, sentences: Numbers) -> list[tuple[float, float, 
     return [(float(mean), float(low), float(high)) for mean, low, high in zip(means, *ends, strict=True)]
 
 
-def _sentences(links: Sequence[_ReadLink]) -> Numbers:
-    return np.array([link.sentence for link in links])
+def _groups(links: Sequence[_ReadLink]) -> Numbers:
+    return np.array([link.group for link in links])
 
 
 def _best_direction(run: SourceRun, links: Sequence[_ReadLink]) -> int:
@@ -356,14 +361,14 @@ def _directions(run: SourceRun, links: Sequence[_ReadLink]) -> DirectionReport |
     hits = [reported.hits(values) for values in products]
     shuffled = shuffled_shares(selected, reported, many, SHUFFLES)
     p_shuffled = [rank_p_value(float(hit.mean()), shuffled[:, at]) for at, hit in enumerate(hits)]
-    corrected = holm(np.array([p_shuffled, [_p_rule(hit, by_rule, reported) for hit in hits]]))
+    corrected = holm(np.array([p_shuffled, [_p_rule(hit, by_rule, reported.groups) for hit in hits]]))
     margin = reported.margin(directions.products(reported, len(directions.sizes)))
     whole = reported.hits(scored)
     guessed = 100 * (statistics.CHANCE if by_rule is None else float(by_rule.mean()))
     return DirectionReport(
         len(selected),
         len(reported),
-        len(np.unique(reported.sentences)),
+        len({link.text for link in halves[1]}),
         tuple(
             DirectionScore(
                 k, *_percent(hits[at]), reported.margin(products[at]) / margin,
@@ -380,11 +385,14 @@ def _directions(run: SourceRun, links: Sequence[_ReadLink]) -> DirectionReport |
 
 
 def _pairs(links: Sequence[_ReadLink]) -> LabelledPairs:
-    return join_pairs((link.query, link.keys, 0, link.sentence) for link in links)
+    return join_pairs((link.query, link.keys, 0, link.group) for link in links)
 
 
 def _rule(run: SourceRun, halves: Sequence[Sequence[_ReadLink]]) -> tuple[int, BoolArray | None]:
-    """Return the best rule of the selection half, and the reported links that it finds; None for a guess."""
+    """Return the best rule of the selection half, and the reported links that it finds; None for a guess.
+
+    If the corpus has candidates, the rule is the best of both halves (statistics.best).
+    """
     given = candidates(run.corpus)
     counts = [Counter(link.cue for link in half) for half in halves]
     rule = statistics.best(counts[0], counts[1], given)
@@ -394,11 +402,11 @@ def _rule(run: SourceRun, halves: Sequence[Sequence[_ReadLink]]) -> tuple[int, B
     return rule, cues & rule > 0 if given else cues == rule
 
 
-def _p_rule(hits: BoolArray, by_rule: BoolArray | None, pairs: LabelledPairs) -> float:
-    """Return the two-sided p-value of the difference from a rule, paired by sentence and not corrected."""
+def _p_rule(hits: BoolArray, by_rule: BoolArray | None, groups: Integers) -> float:
+    """Return the two-sided p-value of the difference from a rule, paired by group and not corrected."""
     own = hits.astype(np.int64)
     differences = 2 * own - 1 if by_rule is None else own - by_rule
-    return float(sign_flip_test(by_sentence(differences[:, None], pairs.sentences))[0])
+    return float(sign_flip_test(by_sentence(differences[:, None], groups))[0])
 
 
 def _percent(hits: BoolArray) -> tuple[float, float, float]:

@@ -127,7 +127,7 @@ Integers = npt.NDArray[np.int64]
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
     """Sum differences (-1, 0 or 1) over the links of each sentence, (link, test) -> (sentence, test).
 
-    ``sentences`` has the index of each link's sentence.
+    ``sentences`` has the index of each link's sentence, or of its group of dependent sentences.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]

@@ -48,7 +48,7 @@ def head_labels(atlas: Atlas) -> list[HeadLabel]:
     numbers is chosen. On the other texts, the lower end of its interval must be at least LEAST_SHARE, and above every
     head with random weights.
 
-    A relation is chosen by its largest margin above the best rule, on every other sentence. On the rest, its interval
+    A relation is chosen by its largest margin above the best rule, on half of the sentences. On the rest, its interval
     must be above the rule (Holm-corrected test) and above every head with random weights.
 
     Relations come first, because half of the heads of a trained encoder give special tokens most of their weight.

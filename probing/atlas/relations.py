@@ -26,7 +26,7 @@ def score_relations(
 
     A relation has ``rows`` with the FIELDS of all heads, and two baselines: ``rule`` is the name of the best rule
     without a model, and ``random`` the largest accuracy of a head with random weights (None if there is no such model).
-    The direction of a link and the rule are chosen on every other sentence. The accuracy, in percent, is that of the
+    The direction of a link and the rule are chosen on half of the sentences. The accuracy, in percent, is that of the
     rest; ``chosen`` and ``chosen_rule`` are the accuracies of head and rule on the sentences used for the choice.
     Relations with fewer than FEWEST links are left out. May raise UserError.
     """

@@ -8,10 +8,12 @@ from probing.corpus import AnnotatedCorpus
 from probing.results import name_heads
 from probing.score import HitCounts, RelationCounts
 from probing.statistics import LEVEL
+from tests.support.differenttexts import different_texts
 
 LAYERS, HEADS, LINKS = 2, 3, 24
-TREES = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64, together=True)
-PRONOUNS = AnnotatedCorpus("csv", (), ("source to target", "target to source"), "1" * 64)
+TEXTS = different_texts(2 * LINKS)
+TREES = AnnotatedCorpus("conllu", TEXTS, ("dependent to head", "head to dependent"), "0" * 64, together=True)
+PRONOUNS = AnnotatedCorpus("csv", TEXTS, ("source to target", "target to source"), "1" * 64)
 
 
 def counts(half: int, **hits: np.ndarray) -> dict[tuple[int, str], RelationCounts]:

@@ -20,6 +20,7 @@ from probing.formats import load_ready_set
 from probing.results import held_out_best, rows, to_csv, to_json
 from probing.score import HitCounts, RelationCounts
 from probing.statistics import wilson
+from tests.support.differenttexts import different_texts
 from tests.support.present import present
 
 LAYERS, HEADS = 2, 3
@@ -30,7 +31,7 @@ def item(*links: Link, first: str = "a") -> AnnotatedText:
     return AnnotatedText(f"{first} b c d", UNITS, links)
 
 
-def corpus(format: str = "conllu", items: tuple[AnnotatedText, ...] = ()) -> AnnotatedCorpus:
+def corpus(format: str = "conllu", items: tuple[AnnotatedText, ...] = different_texts(60)) -> AnnotatedCorpus:
     names = {"conllu": ("dependent to head", "head to dependent"), "gap": ("pronoun to candidate",)}
     return AnnotatedCorpus(format, items, names[format], "0" * 64, together=format == "conllu")
 

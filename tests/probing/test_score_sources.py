@@ -56,6 +56,21 @@ class InventedBackend:
         return TextScores(queries, keys, scores, excess, *(np.stack([part, excess - part], axis=2) for part in parts))
 
 
+@dataclass
+class RelabelledBackend(InventedBackend):
+    """The same backend, but all scores of the keys of links are raised in some texts."""
+
+    raised: frozenset[str] = frozenset()
+
+    def text_scores(self, item: AnnotatedText) -> TextScores:
+        """Return the scores of a text; in a raised text the head finds each link."""
+        found = super().text_scores(item)
+        scores = found.scores.copy()
+        for link in item.links if item.text in self.raised else ():
+            scores[link.source, link.target] = scores.max() + 1
+        return replace(found, scores=scores)
+
+
 def run_on(corpus: AnnotatedCorpus, **changes: Any) -> SourceRun:
     return replace(SourceRun(corpus, "nsubj", 3, 1, EMBEDDED), **changes)
 
@@ -68,11 +83,28 @@ def test_mean_terms_sum_to_the_mean_excess() -> None:
     assert found.score - found.mean_over_keys == pytest.approx(found.excess.mean)
 
 
-def test_the_order_of_sentences_changes_nothing() -> None:
+def test_the_order_of_sentences_changes_only_their_halves() -> None:
     items = texts(60)
-    found = [decompose_links(InventedBackend(), run_on(corpus_of(*order))) for order in (items, items[::-1])]
+    within = [items[at + half] for at in reversed(range(0, 60, 2)) for half in (0, 1)]
+    found = [
+        decompose_links(InventedBackend(), run_on(corpus_of(*order), direction=0))
+        for order in (items, within, items[::-1])
+    ]
     assert found[0] == found[1]
     assert found[0].directions is not None
+    assert replace(found[0], directions=None) == replace(found[2], directions=None)
+
+
+def test_directions_are_selected_on_the_half_that_chooses_heads() -> None:
+    items = texts(60)
+    corpus = corpus_of(*(item if at % 3 else replace(item, links=()) for at, item in enumerate(items)))
+    reported = [item.text for item, half in zip(corpus.items, corpus.halves, strict=True) if half == 1 and item.links]
+    changed = RelabelledBackend(raised=frozenset(reported))
+    first, other = (decompose_links(backend, run_on(corpus, direction=0)) for backend in (InventedBackend(), changed))
+    assert first.directions is not None
+    assert other.directions is not None
+    assert first.directions.links == len(reported) == other.directions.links
+    assert first.directions.head != other.directions.head == 100
 
 
 def test_equal_texts_are_one_sentence() -> None:
@@ -111,6 +143,19 @@ def test_texts_with_the_same_candidates_are_in_the_same_half() -> None:
     found = decompose_links(InventedBackend(), run_on(corpus, direction=0)).directions
     assert found is not None
     assert max(found.selected, found.links) >= len(alike)
+
+
+def test_texts_with_the_same_candidates_count_together() -> None:
+    units = tuple((at, at + 1) for at in range(UNITS))
+    items = [AnnotatedText(f"a{'bc' if at % 2 else 'de'}yz{at}", units, (Link("r", 0, 1, (2,)),)) for at in range(40)]
+    corpus = AnnotatedCorpus("csv", tuple(items), ("source to target", "target to source"), "digest")
+    found = decompose_links(InventedBackend(), run_on(corpus, relation="r", direction=0))
+    assert found.directions is not None
+    assert (found.sentences, found.directions.sentences) == (40, 20)
+    assert all(score.p_rule == 1 for score in found.directions.scores), "a half has a single group"
+    one = AnnotatedCorpus("csv", tuple(items[::2]), corpus.directions, "digest")
+    alone = decompose_links(InventedBackend(), run_on(one, relation="r", direction=0)).excess
+    assert alone.low == alone.high == pytest.approx(alone.mean)
 
 
 def test_the_rule_is_the_best_distance() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 from probing.corpus import AnnotatedCorpus
 from probing.results import summary
 from probing.score import HitCounts, RelationCounts, ScoringState
+from tests.support.differenttexts import different_texts
 
 LINKS, SHAPE = 30, (2, 2, 3)
-CORPUS = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64)
+CORPUS = AnnotatedCorpus("conllu", different_texts(2 * LINKS), ("dependent to head", "head to dependent"), "0" * 64)
 
 
 def tally(found: int, also: int = 0) -> HitCounts:

@@ -117,7 +117,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Sentences for choosing heads; by default every second sentence of the file."),
+        help=_("Sentences for choosing heads; by default half of the file's sentences."),
     )
     try:
         with left:

@@ -178,12 +178,12 @@ def _in_words(score: str) -> str:
 def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:
     name, counts = found
     corpus, own = load_ready_set(name), relations.row_of_head.get(head)
-    # The baseline rule and the direction were chosen on half 0.
+    # The direction was chosen on half 0.
     first = relations.tallies[name].counts_of(relation, 0) or counts
     direction = int(first.hits_by_head[: len(corpus.directions), *head].argmax())
     if own is not None and own.relation == relation:
         direction = corpus.directions.index(own.direction)
-    return LinkScore(corpus, counts, relation, (direction, *head), rule(first, corpus, counts))
+    return LinkScore(corpus, counts, relation, (direction, *head), rule(counts, corpus, counts))
 
 
 def _sets(relations: Relations) -> dict[str, tuple[str, RelationCounts]]:
