@@ -40,9 +40,8 @@ MARKS = gettext_lazy(
     "two-sided, paired by sentence, Holm-corrected for the relations shown."
 )
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates are in the same half. Rule for two candidates: the "
-    "nearest, the first or the subject, whichever is best on all links, but never below chance. "
-    "Dotted: chance."
+    "Sentences with the same candidates share a half and count together in tests. Rule: nearest "
+    "candidate, first or subject, whichever is best on all links, never below chance. Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 
@@ -67,7 +66,12 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     best = relations(found, options)
     names = list(best)
     if not names:
-        show_notice(_("No relation has that many links in both halves. Lower the minimum or add sentences."))
+        show_notice(
+            _(
+                "No relation has that many links in both halves. Lower the minimum, or add sentences with other "
+                "candidates."
+            )
+        )
         return None
     relation = options.relation if options.relation in names else names[0]
     bound_widget(
@@ -286,7 +290,8 @@ MEANINGS = {  # of the columns of the files
     "accuracy, baseline, chance": "percent of links found",
     "low, high": "95 % interval (Wilson), links taken as independent",
     "direction": "the better of both",
-    "p": "two-sided sign-flip test, paired by sentence, Holm-corrected for heads and directions of a relation",
+    "p": "two-sided sign-flip test, paired by sentence (those with the same candidates together), Holm-corrected for "
+    "heads and directions of a relation",
 }
 
 
@@ -347,6 +352,11 @@ def left_out(found: CorpusScores) -> None:
             _("{links:,} links of unread texts are not counted.", links=state.tally.unread),
             role="status",
         )
+
+
+def best_of_all_links(found: CorpusScores) -> RelationRow:
+    """Return the best head of the first relation on all links, for data without enough links in both halves."""
+    return max(found.heads(found.state.tally.relations()[0]), key=lambda row: row.accuracy)
 
 
 def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> tuple[int, int]:

@@ -11,7 +11,17 @@ from inference import UserError
 from probing.score_sources import DirectionReport, MeanTerm, SourceReport, SourceRun, report
 from ui.input.model_chip import draw_model_chip
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions, load_scores, pick_data
-from ui.pages.measure.heads import direction_of, draw_examples, files, left_out, maps, overview, p_value, selected_head
+from ui.pages.measure.heads import (
+    best_of_all_links,
+    direction_of,
+    draw_examples,
+    files,
+    left_out,
+    maps,
+    overview,
+    p_value,
+    selected_head,
+)
 from ui.run.notices import show_error, show_notice
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
@@ -182,11 +192,10 @@ def draw_view() -> None:
         found = load_scores(chosen, options, *data)
         if found is not None:
             left_out(found)
-            best = overview(found, options)
-            if best is not None:
-                head = selected_head(found, best, chosen)
-                maps(found, options, best.relation, head)
-                draw_examples(found, options, best.relation, head, chosen)
-                draw_sources(found, options, best.relation, head, chosen)
-                files(found, best.relation)
+            best = overview(found, options) or best_of_all_links(found)
+            head = selected_head(found, best, chosen)
+            maps(found, options, best.relation, head)
+            draw_examples(found, options, best.relation, head, chosen)
+            draw_sources(found, options, best.relation, head, chosen)
+            files(found, best.relation)
     how_to_read()

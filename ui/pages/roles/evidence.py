@@ -277,13 +277,12 @@ def describe_relations(relations: Relations, heads: int) -> str:
 
 
 def _describe_power(relations: Relations) -> str:
-    """Return a sentence on the numbers of tested links, which are small; "" without tests."""
+    """Return a sentence on the largest number of tested links, which is small; "" without tests."""
     links = [row.n for row in relations.row_of_head.values()]
     if not links:
         return ""
     return _(
-        "A test has only {least} to {most} links, so it misses weak relations; Scores and Head atlas test more links.",
-        least=min(links),
+        "Tests of at most {most} links miss weak relations; Head atlas and Scores of larger files test more.",
         most=max(links),
     )
 
