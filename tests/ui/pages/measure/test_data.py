@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probing.text_files import guess_message
-from tests.support.asking import asked, notes
+from tests.support.asking import asked, notes, says
 
 TABLE = "text,source,target,distractor\nLe café est là et il est vieux.,il,café,vieux\n"
 
@@ -18,3 +18,17 @@ def test_a_guessed_encoding_is_stated(encoding: str, guessed: str) -> None:
     assert not page.exception
     assert (guess_message("mine.csv", "cp1252") in notes(page)) is bool(guessed)
     assert ("Encoding" in [box.label for box in page.selectbox]) is bool(guessed)
+
+
+@pytest.mark.slow
+def test_without_held_out_links_the_map_of_all_heads_remains() -> None:
+    nouns = ("cat", "dog")
+    rows = [f"{one.title()} saw the {two} and it ran {how}.,it,{one.title()},{two}"
+            for how in ("off", "home", "away") for one, two in (nouns, nouns[::-1])]  # fmt: skip
+    page = asked("measure", data="file", format="csv", control=0, least=1)
+    content = "\n".join(["text,source,target,distractor", *rows]).encode()
+    page.file_uploader(key="measure_file").set_value(("mine.csv", content, "text/csv")).run()
+    assert not page.exception
+    says(page, "other candidates")
+    assert any("6 links" in note and "72 heads" in note for note in notes(page))
+    assert len(page.get("plotly_chart")) == 1
