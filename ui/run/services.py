@@ -1,10 +1,11 @@
-"""Objects that all sessions share: the backend, the store of traces and opened files, and the positional priors."""
+"""Objects that all sessions share: the backend, traces and opened files, positional priors, and builds of atlases."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import secrets
+import threading
 from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
@@ -22,16 +23,19 @@ from inference.byte_cache import ByteLru
 from inference.cancellation import Visitor
 from inference.files import sources
 from inference.scheduling import Scheduler
+from inference.settings import Settings
 from inference.text.words import by_chinese_words
 from probing.reference_priors import load_priors
 from serving import remote_backend
 from serving.model_process import SubprocessBackend
+from training.jobs.atlas_builds import AtlasBuilds
 from ui import streamlit_internals
 
 PRIORS = 2**23  # Cache size for positional priors in bytes; those of a model take some 10 kB.
 
 _loaded: ByteLru[dict[str, PositionalPrior]] = ByteLru(PRIORS)
 _shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(PRIORS)  # Keys are trace ids.
+_MAKING = threading.Lock()
 
 SECRET = secrets.token_bytes(32)  # New at each start of the server.
 THUMBNAIL = 48  # Maximum side length of a thumbnail in cells.
@@ -155,6 +159,17 @@ class TraceStore:
 
         with cancellation.limit_request(get_backend().settings.figure_seconds):
             return self.surveys.get_or_make((trace.id, look), make, lambda made: made.nbytes)
+
+
+def atlas_builds() -> AtlasBuilds:
+    """Return the builds of head atlases, of all visitors."""
+    with _MAKING:  # two objects would not share their process
+        return _atlas_builds(get_backend().settings)
+
+
+@cache
+def _atlas_builds(settings: Settings) -> AtlasBuilds:
+    return AtlasBuilds(sources.fine_tuned_root(settings))
 
 
 @cache

@@ -20,10 +20,9 @@ from inference.errors import UserError
 from inference.request import TraceRequest
 from probing.atlas.store import MANIFEST, Atlas, HeadName
 from ui.input.controls import bound_widget
-from ui.run.atlas_builds import builds
 from ui.run.fine_tuning import visitor
 from ui.run.notices import show_error, show_notice
-from ui.run.services import get_backend
+from ui.run.services import atlas_builds, get_backend
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.components.token_strip import token_strip
@@ -77,13 +76,13 @@ def atlas_titles(*picked: str) -> dict[str, str]:
     They are the app's atlases, the visitor's, and those named in a link (``picked``).
     """
     found = {name: name for name in shipped_atlases()}
-    for look in builds().builds_of(visitor()):
+    for look in atlas_builds().builds_of(visitor()):
         if look.has_atlas:
             found[look.build.id] = look.build.title
     for name in picked:
         if name and name not in found:
             with suppress(UserError):
-                look = builds().look(name)
+                look = atlas_builds().look(name)
                 if look.has_atlas:
                     found[name] = look.build.title
     return found
@@ -91,7 +90,7 @@ def atlas_titles(*picked: str) -> dict[str, str]:
 
 def open_atlas(name: str) -> Atlas:
     """Return the atlas with a name from ``atlas_titles``; raise UserError if it is damaged."""
-    folder = SHIPPED / name if name in shipped_atlases() else builds().look(name).atlas
+    folder = SHIPPED / name if name in shipped_atlases() else atlas_builds().look(name).atlas
     try:
         changed = (folder / MANIFEST).stat().st_mtime_ns
     except OSError:

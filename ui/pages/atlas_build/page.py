@@ -14,10 +14,10 @@ from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
 from ui.pages.atlas_build.options import AtlasBuildOptions
 from ui.pages.atlas_build.routes import address
-from ui.run.atlas_builds import builds
 from ui.run.fine_tuning import visitor
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
+from ui.run.services import atlas_builds
 from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 
@@ -37,7 +37,7 @@ def draw_view() -> None:
         show_notice(problem)
     if options.build:
         try:
-            _draw_build(builds().look(options.build))
+            _draw_build(atlas_builds().look(options.build))
         except UserError as refusal:
             show_notice(refusal.message)
             _draw_form(options)
@@ -86,7 +86,7 @@ def _start() -> None:
     options = get_params(AtlasBuildOptions)
     files = [(file.name, file.getvalue()) for file in st.session_state.get(FILES) or ()]
     try:
-        build = builds().start(visitor(), options.start, options.start_revision or None, options.tokens, files)
+        build = atlas_builds().start(visitor(), options.start, options.start_revision or None, options.tokens, files)
     except UserError as refusal:
         st.session_state[PROBLEM] = refusal.message
         return
@@ -110,7 +110,7 @@ def _draw_build(look: AtlasBuildStatus) -> None:
 def _watch(build_id: str, before: str) -> None:
     """Draw the present state of a build; rerun the whole page if it has ended."""
     try:
-        look = builds().look(build_id)
+        look = atlas_builds().look(build_id)
     except UserError:
         st.rerun()
     if look.state != before:
@@ -126,10 +126,10 @@ def _watch(build_id: str, before: str) -> None:
         if not mine:
             return
         if look.state == "running":
-            st.button(_("Stop"), on_click=_ask, args=(builds().stop, build_id), help=_("Completed work is kept"))
+            st.button(_("Stop"), on_click=_ask, args=(atlas_builds().stop, build_id), help=_("Completed work is kept"))
             return
         if look.state == "stopped":
-            st.button(_("Go on"), type="primary", on_click=_ask, args=(builds().go_on, build_id))
+            st.button(_("Go on"), type="primary", on_click=_ask, args=(atlas_builds().go_on, build_id))
         st.button(_("Remove"), icon=":material/delete:", on_click=_remove, args=(build_id,))
 
 
@@ -144,7 +144,7 @@ def _describe_end(look: AtlasBuildStatus) -> str:
 
 def _draw_own(shown: str) -> None:
     """Draw links to the visitor's other builds."""
-    others = [look for look in builds().builds_of(visitor()) if look.build.id != shown]
+    others = [look for look in atlas_builds().builds_of(visitor()) if look.build.id != shown]
     if others:
         st.caption(_("Your atlases"))
     for look in others:
@@ -158,7 +158,7 @@ def _draw_own(shown: str) -> None:
 
 
 def _remove(build_id: str) -> None:
-    _ask(builds().remove, build_id)
+    _ask(atlas_builds().remove, build_id)
     set_params(AtlasBuildOptions, build="")
 
 

@@ -15,7 +15,7 @@ from probing.atlas.build import STATE
 from training.jobs.atlas_builds import NO_BUILD, AtlasBuildStatus
 from training.jobs.job import iterate_zip
 from ui.routes.limits import ConcurrencyLimit
-from ui.run.atlas_builds import builds
+from ui.run.services import atlas_builds
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/atlas"
@@ -40,7 +40,7 @@ def file_name(look: AtlasBuildStatus) -> str:
 def atlas_archive(request: Request) -> Response:
     """Return the atlas' folder as a streamed zip file; the status is 410 if there is no such atlas."""
     try:
-        look = builds().look(request.path_params["id"])
+        look = atlas_builds().look(request.path_params["id"])
     except UserError as refusal:
         return PlainTextResponse(translate(refusal.message), 410)
     if not look.has_atlas:
