@@ -7,6 +7,7 @@ the score.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,6 +120,21 @@ class ScoreTerms:
     def of_key(self, source: str) -> float:
         """Return the sum of a key source's terms, each minus its mean over the visible keys."""
         return float(self.excess_terms[:, self.key_sources.index(source)].sum())
+
+
+def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
+    """Return the sources of the side "query" or "key", with their sums in each decomposition, largest first.
+
+    >>> one = ScoreTerms(("token",), ("token", "position"), np.array([[1.0, 3.0]]), np.array([[0.5, 1.0]]))
+    >>> side_values([one], "query"), side_values([one], "key")
+    ([('token', [2.5])], [('position', [2.0]), ('token', [0.5])])
+    """
+    values: dict[str, list[float]] = {}
+    for at, one in enumerate(terms):
+        sources, read = (one.query_sources, one.of_query) if side == "query" else (one.key_sources, one.of_key)
+        for name in sources:
+            values.setdefault(name, [0.0] * len(terms))[at] = read(name)
+    return sorted(values.items(), key=lambda entry: -max(map(abs, entry[1])))
 
 
 def decompose_score(query: dict[str, Numbers], keys: dict[str, Numbers], row: ScoreRow, key: int) -> ScoreTerms:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.trace import SIGNED, Trace
+from attention.view import View
 from i18n import _
 from inference import TraceRequest, UserError
 from inference.cancellation import Cancelled
@@ -21,6 +22,7 @@ from ui.run.progress import offer_again, show_pass_progress, was_stopped
 from ui.run.services import CHINESE, get_backend, get_trace_store
 from ui.state.selection import carry_over, get_last_view
 from ui.state.view_state import ViewState
+from viz.paper.notebook import Computation
 
 SHOWN = "something_is_shown"
 READ = "read_already"  # Session key of the id of a trace that was computed before the page is drawn.
@@ -58,6 +60,17 @@ def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
     """Return the request that gives a displayed trace; None for a file, Chinese words and other requests."""
     asked = request_of(choice)
     return asked if asked.key == trace.id else None
+
+
+def view_computation(choice: ViewState, view: View, code: str, **names: Any) -> Computation | None:
+    """Return the computation by ``code`` from ``view``, a view of a displayed trace; None as in displayed_request.
+
+    ``names`` are the names that the code uses, besides ``view``.
+    """
+    request = displayed_request(choice, view.trace)
+    look = (view.part, view.words, view.special, view.renormalise)
+    begun = Computation("view = View(backend.trace(request), *look)", View=View, request=request, look=look)
+    return None if request is None else begun.then(code, **names)
 
 
 def id_of(choice: ViewState) -> str:

@@ -49,10 +49,11 @@ def draw(found: Layers, state: str, computation: Computation) -> None:
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
-    numbers = computation.then("numbers = [[guess.probability for guess in row] for row in found.guesses]")
-    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left, computation=numbers)
+    best = computation.then("numbers = [[guess.probability for guess in row] for row in found.guesses]")
+    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left, computation=best)
+    followed = computation.then("numbers = np.transpose(found.probabilities)")
     figure = lens_curves(found.probabilities, names, theme())
-    draw_chart(figure, "lens_curves", place=right)
+    draw_chart(figure, "lens_curves", place=right, computation=followed)
     st.caption(join_sentences(*_how_to_read(found.normed, state)))
     rows = [
         (

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.score_terms import BIAS, BLOCKS, POSITION, RELATIVE, SEGMENT, TOKEN, ScoreTerms
+from attention.score_terms import BIAS, BLOCKS, POSITION, RELATIVE, SEGMENT, TOKEN, ScoreTerms, side_values
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
@@ -23,6 +23,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import format_comma_list, join_sentences, scientific
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 KEY, TRAIL = "why_head", "why_trail"
 SHOWN = 8  # sources in each figure, the largest first
@@ -36,7 +37,10 @@ SOURCES = {
     RELATIVE: gettext_lazy("relative positions"),
     RANDOM: gettext_lazy("random control"),
 }
-Variant = tuple[ScoreAnswer | None, tuple[str, ...]]
+Variant = tuple[ScoreRequest | None, tuple[str, ...]]
+TERMS = """\
+terms = [backend.inspect(request).terms for request in requests]
+numbers = np.transpose([values for source, values in side_values(terms, side)[:shown]])"""  # code of a notebook
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def is_open() -> bool:
 class Explained:
     """The requests and the clicks of a view that has the panel.
 
-    ``question`` returns the request for a link. ``variant`` returns the answer for the same link in another text, or
+    ``question`` returns the request for a link. ``variant`` returns the request for the same link in another text, or
     None, and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``, ``head``,
     ``focus`` and ``to``.
     """
@@ -87,11 +91,20 @@ def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> 
             return
         try:
             with st.spinner(_("Decomposing the score"), show_time=True):
-                found = get_backend().inspect(explained.question(link))
+                asked = explained.question(link)
+                found = get_backend().inspect(asked)
         except UserError as refusal:
             show_error(refusal)
             return
-        _draw(view, link, found, explained)
+        _draw(view, link, {asked: found}, explained)
+
+
+def _answer_if_possible(request: ScoreRequest) -> ScoreAnswer | None:
+    """Return the answer for a variant, or None if it is refused: the panel explains the text that is shown."""
+    try:
+        return get_backend().inspect(request)
+    except UserError:
+        return None
 
 
 def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | None:
@@ -103,17 +116,30 @@ def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | N
     return ExplainedLink(selection["layer"], selection["head"], query.pieces[0], key.pieces[0], query.text, key.text)
 
 
-def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explained) -> None:
-    other, words = explained.variant(link)
-    show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
+def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer], explained: Explained) -> None:
+    """Draw the decompositions of a link, ``asked``, in its text and in the variant of the text, if there is one."""
+    (found,) = asked.values()
+    changed, words = explained.variant(link)
+    other = None if changed is None else _answer_if_possible(changed)
     answers = [found] if other is None else [found, other]
+    requests = [*asked, *([] if changed is None else [changed])][: len(answers)]
+    show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
     left, right = st.columns(2)
     for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
         found_values = side_values([answer.terms for answer in answers], side)[:SHOWN]
         values = {source_title(name): parts for name, parts in found_values}
         figure = source_terms(values, words[: len(answers)], theme(), title)
-        draw_chart(figure, f"why_{side}", place=place, about=page_provenance if view.trace.picture is None else dict)
+        is_text = view.trace.picture is None
+        draw_chart(
+            figure,
+            f"why_{side}",
+            place=place,
+            about=page_provenance if is_text else dict,
+            computation=Computation(TERMS, requests=requests, side=side, shown=SHOWN, side_values=side_values)
+            if is_text
+            else None,
+        )
     _follow(view, link, found.terms, explained.follow)
     st.caption(
         _(
@@ -125,16 +151,6 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
         )
     )
     _details(link, found)
-
-
-def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
-    """Return the sources of the query or the key, with their values in each decomposition, largest first."""
-    values: dict[str, list[float]] = {}
-    for at, one in enumerate(terms):
-        sources, read = (one.query_sources, one.of_query) if side == "query" else (one.key_sources, one.of_key)
-        for name in sources:
-            values.setdefault(name, [0.0] * len(terms))[at] = read(name)
-    return sorted(values.items(), key=lambda entry: -max(map(abs, entry[1])))
 
 
 def source_title(source: str) -> str:

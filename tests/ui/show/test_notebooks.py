@@ -15,16 +15,19 @@ from inference.task_heads import ANSWER
 from inference.tasks.answers import BOTH, END, START
 from tests.support import positionmodels, tinylabels, tinymodels
 from tests.support.asking import allowed, asked
+from ui.pages.explore.page import KEY as MEASURES
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
 from ui.pages.tokens import page as tokens
 from ui.pages.vectors import sentences
 from ui.pages.whole_pass import picture
 from ui.show import chart, microscope
+from ui.show.why_head import KEY as WHY_HEAD
 from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
 from viz.paper.notebook import Computation, computation_notebook
 
-DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": {"lens_map"}}
+LENS = {"lens_map", "lens_curves"}
+DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": LENS}
 # The figures of a model's own rotary angles, slopes and biases.
 SCHEMES = {"llama": "rotary_scores", "bloom": "alibi_scores", "t5": "t5_scores"}
 CONSTANT = {"neighbours_sinusoidal"}
@@ -33,6 +36,7 @@ RECORDED = ("accuracy", "gradient", "parts", "deep_parts", "times", "cost_figure
 WHY = {f"why_{name}" for name in RECORDED}
 PREDICTED = {"model": "headlight-bert", "text": "Paris is the [MASK] of France."}
 ENDS = (BOTH, START, END)
+EXPLORE = {"entropy", "distance", "profile", "received"}
 FIND = {"find_map_0", "find_map_1", "find_difference"}
 # (view, address, figures whose menus offer a notebook)
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
@@ -57,7 +61,10 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("answers", {}, {"answers_attention_map"}),
     ("masked_words", {}, {"masked_bars"}),
     ("masked_words", {"show": "looks"}, {"blank_map"}),
-    ("masked_words", {"show": "layers"}, {"lens_map"}),
+    ("masked_words", {"show": "layers"}, {"lens_map", "lens_curves"}),
+    ("masked_words", {"show": "words"}, {"words_bars"}),
+    ("masked_words", {"show": "two"}, {"two_words"}),
+    ("break_head", {}, {"break_head_map"}),
     ("translate", {}, {"translate_matrix"}),
     ("translate", {"cross": "mean", "late": 1, "words": 1}, {"translate_matrix"}),
     ("translate", {"target": "Le chat dort."}, {"translate_matrix"}),
@@ -142,6 +149,15 @@ def test_a_notebook_gives_the_numbers_of_a_folded_matrix(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("section", "keys"), [(MEASURES, EXPLORE), (WHY_HEAD, {"why_query", "why_key"})])
+@pytest.mark.parametrize("query", [{}, {"text": "Ann saw a dog and it ran.", "layer": 1, "head": 2, "words": 1}])
+def test_a_notebook_gives_the_numbers_of_a_folded_figure(
+    monkeypatch: pytest.MonkeyPatch, section: str, keys: set[str], query: dict[str, Any]
+) -> None:
+    compare(offered(monkeypatch, "explore", {"focus": 4, "to": 5, **query}, section), keys)
+
+
+@pytest.mark.slow
 def test_a_notebook_of_a_decoder_gives_the_numbers_of_its_figure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -173,7 +189,7 @@ def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
         query = {"model": tmp_path / "tiny", "text": "who played", "pair": "the animal was a cat and it played"}
         for ends in ENDS:
             found = offered(monkeypatch, "answers", {**query, "ends": ends})
-            compare(found, {"answers_attention_map", "answers_heads_map"})
+            compare(found, {"answers_bars", "answers_attention_map", "answers_heads_map"})
 
 
 def compare(found: Offered, keys: set[str]) -> None:

@@ -8,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 from i18n import _
 from inference import UserError
 from inference.task_heads import ANSWER
-from inference.tasks.answers import AnswerSpans, PassageAnswers
+from inference.tasks.answers import PassageAnswers
 from probing.labelled.ready_sets import QUESTIONS
 from ui.input.composing import compose
 from ui.pages.answers.dependence import draw_attention, draw_dependence, pick_answer, read_answer
 from ui.pages.answers.options import AnswersOptions
-from ui.pages.answers.spans import LISTED, draw_answers, draw_baseline, texts_of
+from ui.pages.answers.spans import answer_request, draw_answers, draw_baseline, texts_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, note_lacking, offer_way_out, pick_page_model
 from ui.show.reading_help import reading_help
@@ -73,9 +73,8 @@ def _draw(choice: ViewState, who: PageModel, texts: tuple[str, str], top: DeltaG
 
 def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAnswers | None:
     """Return the model's answers; None if it has no head for them."""
-    question = AnswerSpans(who.model, who.revision, text=texts[0], pair=texts[1], top=LISTED)
     try:
-        return ask_model(question, _("Running the model"))
+        return ask_model(answer_request(who, texts), _("Running the model"))
     except UserError as refusal:
         if refusal.way_out != "head":
             raise

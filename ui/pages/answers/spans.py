@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.answer_windows import Letters
 from i18n import _, gettext_lazy
-from inference.tasks.answers import AnswerSpan, PassageAnswers
+from inference.tasks.answers import AnswerSpan, AnswerSpans, PassageAnswers
 from inference.text.encoding import check_text
 from probing.labelled.answer_scores import TOKEN, nearest_sentence
 from ui.run.notices import show_notice
@@ -21,6 +21,7 @@ from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.theme import truncate
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 EXAMPLE = (
     "Who wrote the first program?",
@@ -29,6 +30,10 @@ EXAMPLE = (
 )
 SHOWN = 8  # Bars of answers.
 LISTED = 50  # Answers that are asked for, and saved.
+SHARES = """\
+found = backend.predict(request)
+none = [] if found.no_answer is None else [found.no_answer]
+numbers = sorted([*(span.probability for span in found.spans[:shown]), *none], reverse=True)"""  # code of a notebook
 
 
 def texts_of(choice: ViewState) -> tuple[str, str]:
@@ -47,6 +52,11 @@ def texts_of(choice: ViewState) -> tuple[str, str]:
     return EXAMPLE
 
 
+def answer_request(who: PageModel, texts: tuple[str, str]) -> AnswerSpans:
+    """Return the request for the likeliest answers to a question, the first text, in a passage."""
+    return AnswerSpans(who.model, who.revision, text=texts[0], pair=texts[1], top=LISTED)
+
+
 def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) -> None:
     """Draw the best answers as a sentence, on the passage and as bars, with a CSV export."""
     question, passage = texts
@@ -58,8 +68,9 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
     )
     names, shares = zip(*named, strict=True)
     figure = bars(names, shares, theme(), _("Likeliest answers"), marked=(0,))
+    computation = Computation(SHARES, request=answer_request(who, texts), shown=SHOWN)
     figure.update_xaxes(range=[0, 1.12])
-    draw_chart(figure, "answers_bars", about=partial(texts_provenance, question, passage))
+    draw_chart(figure, "answers_bars", about=partial(texts_provenance, question, passage), computation=computation)
     st.caption(
         _(
             "Bars: spans of the passage; softmax of start and end logits over spans of up to 30 "

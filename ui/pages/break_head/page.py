@@ -26,7 +26,7 @@ from ui.pages.break_head.question import ROLES, BreakHeadOptions, NounQuestion, 
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
-from ui.run.traces import read_trace
+from ui.run.traces import read_trace, view_computation
 from ui.show.card_list import draw_board, draw_card_list
 from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
@@ -40,6 +40,7 @@ from ui.state.session import get_view_state, typing_origin
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
+from viz.paper.notebook import Computation
 
 OUTCOMES: dict[Outcome, str] = {
     "correct": gettext_lazy("correct"),
@@ -185,6 +186,7 @@ def draw_cards() -> None:
 STRIP, MAP, RIGHT = "break_head_strip", "break_head_map", "break_head_right"
 MOST_LINES = 12
 LEAST_LINE = 0.03  # weights under it have no line
+MARGINS = "right, other = measure_links(view, words)\nnumbers = right - other"  # code of a notebook
 
 
 def draw_view() -> None:
@@ -254,17 +256,24 @@ def _draw(choice: ViewState, trace: Trace) -> None:
             offer_card(choice, view, names, (layer, head), test, trials)
         _draw_trials(test, trials, names)
     with st.expander(_("Other heads")):
-        _draw_heads(margins, (layer, head), names, question.is_known)
+        computation = view_computation(choice, view, MARGINS, measure_links=measure_links, words=words)
+        _draw_heads(margins, (layer, head), names, question.is_known, computation)
         bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
 
 
-def _draw_heads(margins: FloatArray, head: tuple[int, int], names: tuple[str, str, str], is_known: bool) -> None:
+def _draw_heads(
+    margins: FloatArray,
+    head: tuple[int, int],
+    names: tuple[str, str, str],
+    is_known: bool,
+    computation: Computation | None,
+) -> None:
     """Draw the difference between the nouns' weights for every head, and the number of fooled heads."""
     meaning = (_("fooled"), _("correct")) if is_known else None
     figure = head_map(
         margins, theme(), f"{names[1]} − {names[2]}", _("Difference"), diverging=True, selected=head, meaning=meaning
     )
-    draw_chart(figure, MAP, on_click=keep_head)
+    draw_chart(figure, MAP, on_click=keep_head, computation=computation)
     if is_known:
         st.caption(
             _(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.measures import HeadSummary, attention_received, by_offset
+from attention.measures import HeadSummary, attention_received, by_offset, summarize_heads
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, gettext_lazy, translate
@@ -15,8 +15,8 @@ from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
-from ui.run.services import trace_seal
-from ui.run.traces import id_of, read_trace
+from ui.run.services import THUMBNAIL, trace_seal
+from ui.run.traces import id_of, read_trace, view_computation
 from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
@@ -27,10 +27,20 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, offset_profile
 from viz.figures.token_bars import received_by_token
+from viz.paper.notebook import Computation
 
 KEY = "measures"
 REACH = 12  # largest distance in the offset profile, in tokens
 WHOLE_MAP = 2048  # queries or keys; larger maps have no figures of single heads
+# Code of notebooks.
+HEADS = """\
+values = summarize_heads(view, size).{measure}
+numbers = [*values.ravel(), *values.mean(axis=1), values[layer, head]]"""
+OFFSETS = """\
+weights = view.weights(layer, head)
+numbers = by_offset(weights, min(reach, max(weights.shape) - 1))"""
+RECEIVED = "numbers = attention_received(view.weights(layer, head))"
+USED = (attention_received, by_offset, summarize_heads)
 
 
 def is_unfolded() -> bool:
@@ -38,7 +48,7 @@ def is_unfolded() -> bool:
     return bool(st.session_state.get(KEY, False))
 
 
-def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> None:
+def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int, head: int) -> None:
     """Draw the figures if they are open; otherwise nothing is computed."""
     folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
     if not folded.open:
@@ -47,13 +57,18 @@ def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> Non
     name = head_name(layer, head)
     size = MapSize(len(view.queries), len(view.keys), view.causal)
     chosen = (layer, head)
+
+    def computed(code: str) -> Computation | None:
+        names = {"layer": layer, "head": head, "size": THUMBNAIL, "reach": REACH}
+        return view_computation(choice, view, code, **names, **{used.__name__: used for used in USED})
+
     with folded:
         left, right = st.columns(2)
         figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
-        draw_chart(figure, "entropy", place=left)
+        draw_chart(figure, "entropy", place=left, computation=computed(HEADS.format(measure="entropy")))
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
             figure = distance_by_layer(survey.distance, size, colours, selected=chosen)
-            draw_chart(figure, "distance", place=right)
+            draw_chart(figure, "distance", place=right, computation=computed(HEADS.format(measure="distance")))
         if max(size.queries, size.keys) > WHOLE_MAP:
             show_notice(
                 _("The limit for figures is {most} tokens.", most=WHOLE_MAP),
@@ -63,10 +78,10 @@ def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> Non
         weights = view.weights(layer, head)
         if view.part != "cross":
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-            draw_chart(offset_profile(shares, colours, name), "profile", place=left)
+            draw_chart(offset_profile(shares, colours, name), "profile", place=left, computation=computed(OFFSETS))
         tokens = [cell.label for cell in view.keys]
         figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name)
-        draw_chart(figure, "received", place=right)
+        draw_chart(figure, "received", place=right, computation=computed(RECEIVED))
 
 
 WHAT = gettext_lazy("A model has many **heads**. Each decides how much a word attends to every other word.")
@@ -110,7 +125,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         disabled=trace.nbytes >= LARGEST_FILE,
     )
     how_to_read()
-    draw_measures(view, survey, selection["layer"], selection["head"])
+    draw_measures(choice, view, survey, selection["layer"], selection["head"])
 
 
 @st.fragment

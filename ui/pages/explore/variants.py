@@ -196,7 +196,7 @@ def draw_text_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -
     asked = Explained(
         partial(question, choice, view),
         partial(set_view_state, facing="out"),
-        partial(variant_answer, choice, view),
+        partial(variant_question, choice, view),
     )
     draw_why(view, selection, asked)
 
@@ -213,10 +213,10 @@ def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest
     )
 
 
-def variant_answer(choice: ViewState, view: View, link: ExplainedLink) -> Variant:
-    """Return the decomposition of the same link in the text's variant, and the words that differ.
+def variant_question(choice: ViewState, view: View, link: ExplainedLink) -> Variant:
+    """Return the request to decompose the same link in the text's variant, and the words that differ.
 
-    The answer is None if the library has no variant, or if the variant has other tokens there.
+    The request is None if the library has no variant, or if the variant has other tokens there.
     """
     variants = variants_of(choice)
     if variants is None:
@@ -228,6 +228,6 @@ def variant_answer(choice: ViewState, view: View, link: ExplainedLink) -> Varian
         places, own = (link.query, link.key), view.trace
         if any(at >= len(trace.source) or trace.source.ids[at] != own.source.ids[at] for at in places):
             return None, ("",)
-        return get_backend().inspect(replace(question(choice, view, link), text=text, cut=None, checks=0)), words
+        return replace(question(choice, view, link), text=text, cut=None, checks=0), words
     except UserError:  # The panel explains the text that is shown; the variant is an addition.
         return None, ("",)

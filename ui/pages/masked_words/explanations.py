@@ -30,9 +30,8 @@ from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState, example_of, to_query
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
-from viz.figures import head_maps
+from viz.figures import head_maps, token_bars
 from viz.figures.theme import sides
-from viz.figures.token_bars import importance
 from viz.paper.notebook import Computation
 
 MAP, STRIP = "blank_map", "blank_strip"
@@ -157,6 +156,12 @@ def _draw_attention(  # noqa: PLR0913  (the parts of a token strip)
 PARTS = 6  # parts of the integration path; each is a request
 TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
 UNIT = gettext_lazy("Log-probability")
+ATTRIBUTIONS = """\
+found = [backend.predict(request) for request in occluded]
+drops = np.concatenate([answer.drops for answer in found])
+values = np.sum([backend.predict(request).values for request in steps], axis=0)
+integrated = [values[slice(*run)].sum() for answer in found for run in answer.runs]
+numbers = np.array([drops, integrated])[:, :most]"""  # code of a notebook
 LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradients")
 
 
@@ -171,6 +176,7 @@ class ImportanceScores:
     integrated: FloatArray
     delta: float
     path: float  # log-probability of the token, minus that at the baseline
+    requests: tuple[list[OcclusionRequest], list[Gradients]]  # of both methods
 
 
 def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -188,7 +194,9 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     _draw_shares(found, names, found.left_out, translate(LEFT_OUT), "words_left_out")
     _draw_shares(found, names, found.integrated, translate(GRADIENTS), "words_integrated")
     ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
-    draw_chart(importance(places, ways, theme(), translate(UNIT)), "words_bars")
+    occluded, steps = found.requests
+    computation = Computation(ATTRIBUTIONS, occluded=occluded, steps=steps, most=token_bars.MOST)
+    draw_chart(token_bars.importance(places, ways, theme(), translate(UNIT)), "words_bars", computation=computation)
     below, above = map(translate, sides(theme()))
     st.caption(
         _(
@@ -252,9 +260,8 @@ def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Importan
     most = sum(word is not None for word in filled.row.words)
     parts = [OcclusionRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
     out = ask_many(parts, _("Computing attributions"))
-    along = ask_many(
-        [Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Computing attributions")
-    )
+    steps = [Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)]
+    along = ask_many(steps, _("Computing attributions"))
     if len(out) < len(parts) or len(along) < PARTS:
         return None
     runs = tuple(run for answer in out for run in answer.runs)
@@ -267,6 +274,7 @@ def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Importan
         integrated=np.array([values[slice(*run)].sum() for run in runs], np.float32),
         delta=sum(answer.delta for answer in along),
         path=along[-1].end - along[0].start,
+        requests=(parts, steps),
     )
 
 

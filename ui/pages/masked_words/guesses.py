@@ -183,6 +183,9 @@ def _chance(candidate: WordCandidate) -> float | None:
 
 
 Pair = tuple[WordCandidate, WordCandidate]
+PAIRS = """\
+pairs = [backend.predict(request).candidates for request in requests]
+numbers = np.exp([[pair[at].log_probability for pair in pairs] for at in (0, 1)])"""  # code of a notebook
 
 
 def two_sentences(who: PageModel) -> None:
@@ -199,8 +202,11 @@ def two_sentences(who: PageModel) -> None:
     if not all(words) or words[0] == words[1]:
         show_notice(_("Type two different words."), role="status")
         return
+    questions = [
+        MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words) for sentence in sentences
+    ]
     try:
-        pairs = [_ask_pair(who, sentence, words) for sentence in sentences]
+        pairs = [_ask_pair(who, question) for question in questions]
     except UserError as refusal:
         show_error(refusal)
         return
@@ -211,7 +217,8 @@ def two_sentences(who: PageModel) -> None:
     show_notice(describe_preference(pairs, words), role="status")
     chances = [[_probability(found) for found in pair] for pair in pairs]
     figure = two_words(sentences, words, chances, theme())
-    draw_chart(figure, "two_words", about=partial(texts_provenance, *sentences))
+    computation = Computation(PAIRS, requests=questions)
+    draw_chart(figure, "two_words", about=partial(texts_provenance, *sentences), computation=computation)
     unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
     st.caption(
         join_sentences(
@@ -247,8 +254,7 @@ def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     )
 
 
-def _ask_pair(who: PageModel, sentence: str, words: tuple[str, str]) -> Pair:
-    question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
+def _ask_pair(who: PageModel, question: MaskedWords) -> Pair:
     found = ask_model(question, _("Running the model"))
     refuse_unreadable(found.row, who.model, "encoder", MASKED)
     first, second = found.candidates

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from attention.score_terms import side_values
 from attention.view import View
 from inference import TraceRequest
 from inference.files.embedded import BERT
@@ -15,7 +16,7 @@ from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
 from ui.pages.explore.variants import question
 from ui.run.services import get_backend
-from ui.show.why_head import KEY, TRAIL, describe_checks, pair_rows, selected_link, side_values, summary
+from ui.show.why_head import KEY, TRAIL, describe_checks, pair_rows, selected_link, summary
 from ui.state.view_state import ViewState
 
 TIRED = LIBRARY[0].text
