@@ -20,6 +20,7 @@ from inference.errors import UserError
 from inference.request import TraceRequest
 from probing.atlas.store import MANIFEST, Atlas, HeadName
 from ui.input.controls import bound_widget
+from ui.paths import ASSETS, ROOT
 from ui.run.fine_tuning import visitor
 from ui.run.notices import show_error, show_notice
 from ui.run.services import atlas_builds, get_backend
@@ -28,8 +29,9 @@ from ui.state.session import get_view_state
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import StripLine, StripLines, TokenChip
 from viz.options import option
+from viz.paper.notebook import Computation
 
-SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
+SHIPPED = ASSETS / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
 LEAST_LINE = 0.1  # excess of a line
@@ -96,6 +98,17 @@ def open_atlas(name: str) -> Atlas:
     except OSError:
         changed = 0
     return _open(folder, changed)
+
+
+def atlas_computation(atlas: Atlas, code: str, **names: Any) -> Computation | None:
+    """Return the computation by ``code`` from ``atlas`` if it comes with the app, else None.
+
+    ``names`` are the names that the code uses.
+    """
+    if not atlas.folder.is_relative_to(SHIPPED):
+        return None
+    folder = atlas.folder.relative_to(ROOT).as_posix()
+    return Computation(f"atlas = Atlas.open(Path(folder))\n{code}", Atlas=Atlas, Path=Path, folder=folder, **names)
 
 
 @lru_cache(maxsize=4)

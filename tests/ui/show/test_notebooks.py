@@ -26,8 +26,8 @@ from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
 from viz.paper.notebook import Computation, computation_notebook
 
-LENS = {"lens_map", "lens_curves"}
-DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": LENS}
+LENS, STEP = {"lens_map", "lens_curves"}, {"generate_map", "generate_most"}
+DECODER = {"next": {"generate_bars"}, "looks": STEP, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": LENS}
 # The figures of a model's own rotary angles, slopes and biases.
 SCHEMES = {"llama": "rotary_scores", "bloom": "alibi_scores", "t5": "t5_scores"}
 CONSTANT = {"neighbours_sinusoidal"}
@@ -65,6 +65,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("masked_words", {"show": "words"}, {"words_bars"}),
     ("masked_words", {"show": "two"}, {"two_words"}),
     ("break_head", {}, {"break_head_map"}),
+    ("head_atlas", {}, {"atlas_finder", "atlas_distances"}),
+    ("head_atlas", {"x": "obj", "y": "entropy", "layer": 2, "head": 0}, {"atlas_finder", "atlas_distances"}),
     ("translate", {}, {"translate_matrix"}),
     ("translate", {"cross": "mean", "late": 1, "words": 1}, {"translate_matrix"}),
     ("translate", {"target": "Le chat dort."}, {"translate_matrix"}),

@@ -34,12 +34,14 @@ NO_STEPS = gettext_lazy("This architecture returns no attention step by step; us
 MOST = 10  # tokens in the bar chart
 LEAST = 0.01  # smaller weights are not described as attention to an earlier token
 MAP, STRIP = "generate_map", "generate_strip"
+LOOKS = "looks = without_missing(backend.predict(request).looks)"  # code of notebooks
 
 
 @dataclass(frozen=True, eq=False)
 class StepAttention:
     """The attention of a generation step; ``place`` is the position of the token that the step predicts."""
 
+    request: NextToken
     step: DecodingStep
     place: int
     layer: int
@@ -75,14 +77,14 @@ def step_attention(
     """
     if options.at == 0:
         show_notice(_("No step predicts the first token. Pick another token."), role="status")
-    _asked, mine, place = selected_step(request, step, options)
+    asked, mine, place = selected_step(request, step, options)
     if mine.looks is None:
         return None
     every = without_missing(mine.looks)
     looks = every if options.first else without_first(every)
     layer, head = head_of(choice, largest_weight_back(every))
     shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": np.nanmean(looks, (0, 1))}[options.over]
-    return StepAttention(mine, place, layer, head, shown)
+    return StepAttention(asked, mine, place, layer, head, shown)
 
 
 def request_before(request: NextToken, length: int, place: int) -> NextToken:
@@ -186,8 +188,20 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     title, unit = map(translate, CELLS[options.cell])
     figure = head_maps.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head))
     left, right = st.columns(2)
-    draw_chart(figure, MAP, place=left, on_click=keep_on_text)
-    draw_chart(_most_attended(seen), "generate_most", place=right)
+    looks = Computation(LOOKS, request=seen.request, without_missing=without_missing)
+    of_head = largest_weight_back if options.cell == "strongest" else mean_distance_back
+    computation = looks.then("numbers = of_head(looks)", of_head=of_head)
+    draw_chart(figure, MAP, place=left, on_click=keep_on_text, computation=computation)
+    rest = "looks" if options.first else "without_first(looks)"
+    row = {"head": "kept[layer, head]", "layer": "kept[layer].mean(0)", "all": "np.nanmean(kept, (0, 1))"}[options.over]
+    computation = looks.then(
+        f"kept = {rest}\nnumbers = np.sort({row})[::-1][:most]",
+        without_first=without_first,
+        layer=seen.layer,
+        head=seen.head,
+        most=MOST,
+    )
+    draw_chart(_most_attended(seen), "generate_most", place=right, computation=computation)
     st.caption(
         _(
             "Earlier tokens exclude the first and the last two; the first has distance 0. Click a "

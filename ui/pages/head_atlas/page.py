@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
@@ -30,6 +31,7 @@ from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.atlases import (
+    atlas_computation,
     atlas_provenance,
     atlas_titles,
     describe_atlas,
@@ -45,6 +47,7 @@ from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_scatter import head_scatter
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
 RANDOM = gettext_lazy("Random weights, largest")  # of all heads: the upper end of the 95 % interval
@@ -100,13 +103,31 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
         _("All heads"),
         selected=(atlas.heads[chosen].layer, atlas.heads[chosen].head),
     )
-    draw_chart(figure, "atlas_finder", on_click=keep_head, about=partial(atlas_provenance, atlas))
+    draw_chart(
+        figure,
+        "atlas_finder",
+        on_click=keep_head,
+        about=partial(atlas_provenance, atlas),
+        computation=_finder_computation(atlas, options, chosen),
+    )
     st.caption(_("Click a head to see its windows. Labelled heads have names."))
 
 
-def _axis(atlas: Atlas, name: str) -> np.ndarray:
+def _finder_computation(atlas: Atlas, options: HeadAtlasOptions, chosen: int) -> Computation | None:
+    """Return the computation of the vertical places in the scatter plot, that of the selected head last."""
+    values = [f"{_reader(name).__name__}(atlas, {name!r})" for name in (options.x, options.y)]
+    code = f"x, y = {', '.join(values)}\nknown = np.isfinite(x) & np.isfinite(y)\nnumbers = [*y[known], y[chosen]]"
+    used = {"measure_values": measure_values, "relation_values": relation_values}
+    return atlas_computation(atlas, code, chosen=chosen, **used)
+
+
+def _reader(name: str) -> Callable[[Atlas, str], npt.NDArray[Any]]:
+    return measure_values if name in (*MEASURES, "excess", "random") else relation_values
+
+
+def _axis(atlas: Atlas, name: str) -> npt.NDArray[Any]:
     """Return the values of an axis, (head,)."""
-    return measure_values(atlas, name) if name in (*MEASURES, "excess", "random") else relation_values(atlas, name)
+    return _reader(name)(atlas, name)
 
 
 def label_text(label: HeadLabel) -> str:
@@ -172,7 +193,8 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     with st.expander(_("Attention by distance")):
         figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
         about = partial(atlas_provenance, atlas, f"head {name.label}")
-        draw_chart(figure, "atlas_distances", about=about)
+        computation = atlas_computation(atlas, f"numbers = atlas.arrays['{part}.distances'][{own}]")
+        draw_chart(figure, "atlas_distances", about=about, computation=computation)
     _draw_relations(atlas, head)
     draw_ablation(atlas, head)
     _draw_similar(atlas, head)

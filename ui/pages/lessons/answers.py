@@ -23,6 +23,7 @@ from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.state import classroom
+from ui.state.session import set_view_state
 from ui.state.visitor_values import VisitorValues
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
@@ -186,19 +187,23 @@ def _keep_draft(key: Key, kind: str) -> None:
 
 
 def _head(slot: str, seen: StepView) -> Answer | None:
-    """Draw the controls of layer and head, which follow the head selected in the view."""
+    """Draw the controls of layer and head, which select the head of the view and follow it."""
     if seen.view is None:
         return None
     layer, head = seen.head or (0, 0)
-    help = _("Follows the selection in the view")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
-        picked = (
-            st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", width=110, help=help),
-            st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", width=110, help=help),
+    names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
+    help = _("The view shows this head")
+    bound: dict[str, Any] = {"on_change": _show_head, "args": (names,), "help": help, "width": 110}
+    with st.container(horizontal=True):
+        return (
+            st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", **bound),
+            st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", **bound),
         )
-        st.caption(_("The view shows head {layer}-{head}.", layer=layer, head=head))
-    return picked
+
+
+def _show_head(names: str) -> None:
+    """Select the head of the controls in the view."""
+    set_view_state(layer=st.session_state[f"{names}_layer"], head=st.session_state[f"{names}_head"])
 
 
 def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:

@@ -132,7 +132,7 @@ def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
 
 
 def seen(**changes: Any) -> StepAttention:
-    return replace(StepAttention(STEP, 4, 0, 0, LOOKS[0, 0]), **changes)
+    return replace(StepAttention(ASKED, STEP, 4, 0, 0, LOOKS[0, 0]), **changes)
 
 
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
