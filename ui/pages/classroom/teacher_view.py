@@ -9,6 +9,7 @@ import segno
 import streamlit as st
 
 from classroom.errors import NotInClass
+from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
 from ui.classroom import answers, show_class
@@ -127,6 +128,7 @@ def _draw_live_answers(code: str) -> None:
         st.markdown("\n".join(f"- {escape_markdown(option)}" for option in question.options))
     if board.revealed:
         answers(question, board.answers_to(board.asked), "desk_answers")
+        _draw_privately(board)
         return
     with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
         n = len(board.answers_to(board.asked))
@@ -145,8 +147,19 @@ def _draw_live_answers(code: str) -> None:
             type="primary",
             help=_("This cannot be undone"),
         )
+    _draw_privately(board)
+
+
+def _draw_privately(board: TeacherView) -> None:
+    """Draw the answers to the latest question, or to an earlier one that the teacher picks; students do not see it."""
     with st.expander(_("View privately")):
-        answers(question, board.answers_to(board.asked), "desk_peek")
+        numbers = range(len(board.questions), 0, -1)
+        number = st.selectbox(
+            _("Question"), numbers, key=f"desk_question_{board.asked}", help=_("What the view shows."), width=120
+        )
+        question = board.questions[number - 1]
+        st.markdown(escape_markdown(question.prompt))
+        answers(question, board.answers_to(number), "desk_peek")
 
 
 def _closing(code: str) -> None:

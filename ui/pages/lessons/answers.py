@@ -192,7 +192,7 @@ def _head(slot: str, seen: StepView) -> Answer | None:
         return None
     layer, head = seen.head or (0, 0)
     names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
-    help = _("The view shows this head")
+    help = _("Shown in the view")
     bound: dict[str, Any] = {"on_change": _show_head, "args": (names,), "help": help, "width": 110}
     with st.container(horizontal=True):
         return (

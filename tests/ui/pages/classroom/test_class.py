@@ -141,6 +141,25 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
 
 
 @pytest.mark.slow
+def test_the_teacher_sees_the_answers_to_earlier_questions() -> None:
+    desk, code = opened()
+    seat = joined(code, "Anna")
+    for number, (prompt, said) in enumerate((("Which word?", "street"), ("Which other?", "animal")), start=1):
+        ask(desk, "word", prompt)
+        seat.run()
+        seat.text_input(key=f"class_reply_{code}_{number}_field").input(said)
+        press(seat, "Answer")
+    desk.run()
+    picked = desk.selectbox(key="desk_question_2")
+    assert (picked.options, picked.value) == (["2", "1"], 2)
+    picked.set_value(1).run()
+    assert not desk.exception
+    (chart,) = desk.get("plotly_chart")
+    assert "street" in chart.proto.spec
+    assert "animal" not in chart.proto.spec
+
+
+@pytest.mark.slow
 def test_a_link_of_a_class_leads_who_has_not_joined_to_the_form() -> None:
     _desk, code = opened()
     seat = asked("by_hand", **{"class": code})
