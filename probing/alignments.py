@@ -215,10 +215,10 @@ SKIPPED = ("text", "cut")  # ``way_out`` values of errors that concern a single 
 
 
 class TraceSource(Protocol):
-    """The method of a backend that scoring calls."""
+    """A protocol for backends that can trace sentence pairs, as ``advance`` needs."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Return the traces of some texts, in the order of the requests."""
+        """Return the attention of a model on each requested text, in the order of the requests."""
         ...
 
 
@@ -232,19 +232,23 @@ class AlignmentRun:
 
     @property
     def key(self) -> str:
-        """Return the SHA-256 of the sentences, the model and the chunk size."""
+        """Return the SHA-256 of the sentences, the model and the chunk size, by which saved progress is found."""
         stated = [self.alignments.digest, self.model, self.revision, CHUNK]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def chunks(self) -> list[list[tuple[int, HandAligned]]]:
-        """Return the sentence pairs with their indices, in lists of ``CHUNK``."""
+        """Return the sentence pairs with their indices, in lists of at most ``CHUNK`` pairs."""
         pairs = list(enumerate(self.alignments.pairs))
         return [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
 
 
 @dataclass(frozen=True, eq=False)
 class BestHead:
-    """The best head on one half of the sentences, with its scores on the other half, in percent."""
+    """The head that aligns best on one half of the sentence pairs, with its scores on the other half.
+
+    ``share`` is the percentage of linked target words whose most attended source word is a manual link, sure or
+    possible. ``diagonal`` and ``chance`` are the percentages of two baselines on the same words.
+    """
 
     layer: int
     head: int
@@ -260,19 +264,18 @@ class BestHead:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more": the head's correct words compared with the diagonal's."""
+        """Return "more", "less" or "not clearly more": correct words of the head versus the diagonal baseline."""
         return verdict(self.p, self.share - self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentState:
-    """The progress of a run, and the counts of correctly aligned words so far.
+    """The progress of a run, and the counts of correctly aligned target words so far.
 
-    The sentences are divided into two halves, which are the keys of all mappings. ``heads`` has the correct words of
-    each head, shape (convention, layer, head). A convention is a way to read a cross-attention row
-    (CrossRowConvention). ``diagonal`` and ``chance`` have the correct words of the two baselines. ``gains`` has an
-    array per sentence pair: the words that a head finds minus those that the diagonal finds, shape (convention, layer,
-    head).
+    All mappings have the keys 0 and 1, for the two halves of the sentence pairs. ``heads`` has the counts of each
+    head, shape (convention, layer, head). A convention says which decoder step's row belongs to a target word
+    (CrossRowConvention). ``diagonal`` and ``chance`` have the counts of the two baselines. ``gains`` has an array per
+    sentence pair: a head's correct words minus those of the diagonal baseline, shape (convention, layer, head).
     """
 
     done: int = 0  # finished chunks
@@ -289,7 +292,10 @@ class AlignmentState:
         return total(list(self.heads.values()))
 
     def best(self, read_at: CrossRowConvention) -> BestHead | None:
-        """Return the best head if rows are read by the convention ``read_at``; None while a half is empty."""
+        """Choose the best head on half 0 and return its scores on half 1; None while a half is empty.
+
+        ``read_at`` is the convention by which cross-attention rows are assigned to target words.
+        """
         if len(self.heads) < HALVES:
             return None
         at = READINGS.index(read_at)

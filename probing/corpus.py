@@ -21,7 +21,8 @@ HALVES = 2
 class AnnotatedCorpus:
     """Annotated texts, on which heads are scored.
 
-    ``directions`` names the query and the key of a link in each direction, in the order of attention.annotations.
+    A link can be tested in two directions: from source to target, or the reverse. ``directions`` names the query and
+    the key of each direction, in the order of attention.annotations.
     """
 
     format: str  # "conllu", "gap" or "csv"
@@ -34,9 +35,10 @@ class AnnotatedCorpus:
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
-        """Return the number of each text's group, in which the scores of heads are not independent.
+        """Return the number of the group of dependent texts to which each text belongs.
 
-        A group has equal texts, and texts with the same candidates. Tests and intervals count it as a whole.
+        Equal texts, and texts with the same candidates, are in the same group. Paired tests and bootstraps flip or
+        resample a group as a whole.
         """
         return tuple(_groups(self.items))
 
@@ -44,8 +46,8 @@ class AnnotatedCorpus:
     def halves(self) -> tuple[int, ...]:
         """Return the half of each text: heads are chosen on half 0 and evaluated on half 1.
 
-        Each group goes to the half with fewer different texts, the first to half 0. If all groups have one text, the
-        halves alternate.
+        Each group of dependent texts goes as a whole to the half that so far has fewer different texts, the first to
+        half 0. If all groups have a single text, the halves alternate.
         """
         texts: dict[int, set[str]] = {}
         for group, item in zip(self.groups, self.items, strict=True):

@@ -59,9 +59,10 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
 
 
 def fit_row(fields: list[str], line: int, wanted: int, first: int) -> list[str]:
-    """Return a row with ``wanted`` fields, after dropping the empty fields that spreadsheets append.
+    """Return the first ``wanted`` fields of a row, without the empty fields that spreadsheets append.
 
-    ``first`` is the line of the header. Raise UserError if the row has fewer fields, or text in surplus fields.
+    Raise UserError if the row has fewer fields, or text in surplus fields. The message names ``line`` and ``first``,
+    the line of the header.
 
     >>> fit_row(["a", "b", "", " "], 2, 2, 1)
     ['a', 'b']

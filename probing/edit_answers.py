@@ -29,10 +29,10 @@ def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
 
 
 def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:
-    """Return the values of the answer under each set of edits, (set, value).
+    """Return the values of a model's answer under each set of edits, shape (set, value).
 
-    ``request`` is a request with the field ``edits`` about a text of ``tokens`` tokens. Raise UserError if the model
-    cannot answer.
+    ``request`` is a model request with a field ``edits``, about a text of ``tokens`` tokens. Raise UserError if the
+    model cannot answer.
     """
     step = sets_per_request(tokens)
     found: list[FloatArray] = []

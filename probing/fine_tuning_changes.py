@@ -2,8 +2,8 @@
 
 ``changes.json`` describes the comparison and is written last. ``bits.safetensors`` contains the divergences for every
 sentence, ``maps.safetensors`` the attention maps of a few sentences, and ``film.safetensors`` the training snapshots.
-The twins are controls that were fine-tuned on shuffled labels (training/finetune/control.py). Earlier versions wrote
-NumPy archives (``.npz``), which are still read.
+Two controls, called twins, were fine-tuned in the same way on shuffled labels (training/finetune/control.py). Earlier
+versions wrote NumPy archives (``.npz``), which are still read.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ class ChangeFacts:
 
 @dataclass(frozen=True, eq=False)
 class RecordedSnapshots:
-    """The snapshots of a training, one per evaluation: steps, divergences of heads in bits, and maps."""
+    """Snapshots of a training, one per evaluation: its step, each head's divergence from its pretrained maps, and maps.
+
+    Divergences are in bits.
+    """
 
     steps: tuple[int, ...]
     bits: Mapping[str, FloatArray]  # by ROWS, (frame, layer, head): mean over the recorded sentences
@@ -75,8 +78,9 @@ def write(
 ) -> None:
     """Write all files of a comparison.
 
-    ``bits`` maps (model, rows) to arrays of shape (sentence, layer, head); ``maps`` maps (model, sentence) to
-    arrays of shape (layer, head, query, key).
+    ``bits`` maps (model, rows) to divergences, shape (sentence, layer, head). The model is a name in WHO, and the rows
+    over which a divergence is averaged a name in ROWS. ``maps`` maps (model, sentence) to attention maps, shape (layer,
+    head, query, key). ``film`` has the arrays of the training snapshots.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).unlink(missing_ok=True)
@@ -93,7 +97,7 @@ def write(
 
 
 def refuse(folder: Path, why: str) -> None:
-    """Write the reason why a comparison is impossible, instead of its metadata."""
+    """Write to ``changes.json`` the reason ``why`` a comparison is impossible, instead of its metadata."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(
         json.dumps({"refused": why, "of": lazy.message_parts(why)}, ensure_ascii=False) + "\n",
@@ -124,16 +128,16 @@ def facts(folder: Path) -> ChangeFacts:
 
 
 def bits(folder: Path, who: str, rows: str) -> FloatArray:
-    """Load the divergence of every head from its pretrained state, in bits, shape (sentence, layer, head).
+    """Load the divergence of each head's maps from its pretrained maps, in bits, shape (sentence, layer, head).
 
-    ``who`` is the fine-tuned model or a control. ``rows`` names the rows of the map over which the divergence is
-    averaged; the value is NaN if a sentence has no such rows.
+    ``who`` is the fine-tuned model or a control, a name in WHO. The divergence is 0 if the maps are equal, and at most
+    1. It is averaged over the rows that ``rows`` names, and NaN if a sentence has none.
     """
     return load_arrays(folder / BITS)[f"{who}_{rows}"]
 
 
 def maps(folder: Path, side: str, sentence: int) -> FloatArray:
-    """Load the attention maps of a sentence, shape (layer, head, query, key)."""
+    """Load the attention maps of a sentence, shape (layer, head, query, key), by the model ``side`` (SIDES)."""
     return load_arrays(folder / MAPS)[f"{side}_{sentence}"].astype(np.float32)
 
 
@@ -147,10 +151,9 @@ def film(folder: Path) -> RecordedSnapshots | None:
 
 
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
-    """Load the divergences of the model and of its controls, for the sentences that have such rows.
+    """Load ``bits`` of the fine-tuned model and of its controls; the keys of the result are the names in ``WHO``.
 
-    ``rows`` names the rows of the maps over which a divergence is averaged. The keys of the result are listed in
-    ``WHO``.
+    ``rows`` names the rows of the maps over which a divergence is averaged. Sentences without such rows are left out.
     """
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))
@@ -160,10 +163,10 @@ def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
 def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
     """Test for each head if fine-tuning changed it more than training on shuffled labels did.
 
-    ``task`` and ``twin`` are the divergences of the fine-tuned model and of the control, (sentence, layer, head). Both
-    values of a sentence form a pair. A paired sign-flip test, corrected for all heads, compares them
-    (probing/text_pairs.py). In the result, heads are numbered layer by layer. It generalises to other sentences, but
-    not to other training runs.
+    ``task`` and ``twin`` are the divergences of the fine-tuned model and of the control from the pretrained model,
+    (sentence, layer, head). A sign-flip test compares the two values of each sentence, and its p-values are corrected
+    for all heads (probing/text_pairs.py). In the result, heads are numbered layer by layer. The result generalises to
+    other sentences, but not to other training runs.
 
     >>> found = compare_drift(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
@@ -177,23 +180,24 @@ def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
 def lead_threshold(twins: Sequence[FloatArray]) -> float:
     """Return the lead that no head exceeds by chance, except in a share ``LEVEL`` of training runs.
 
-    The lead of a head is how much further it moves in the fine-tuned model than in its controls. ``twins`` are two
-    controls, (layer, head), in bits. Lead and threshold are Jensen–Shannon distances, the square roots of divergences,
-    which are a metric (doi:10.1109/TIT.2003.813506).
+    The lead of a head is ``mean_lead``: its change in the fine-tuned model minus its mean change in the two controls.
+    ``twins`` are the divergences of the controls from the pretrained model, (layer, head), in bits. Lead and threshold
+    are Jensen–Shannon distances, the square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506).
 
-    All heads of a run may move further together, so the two controls give a single independent difference: the largest
-    of any head. A third run is compared with it. If runs vary normally, the ratio of two differences has a Cauchy
-    distribution, of which a share ``LEVEL`` is beyond ``AHEAD``. The threshold holds for all heads jointly;
-    `bench/simulations.py` simulates such runs.
+    All heads of a run may move further together. The two controls therefore give a single independent difference, the
+    largest of any head, and the threshold is ``AHEAD`` times this difference. If runs vary normally, the ratio of lead
+    and difference has a Cauchy distribution, which exceeds ``AHEAD`` with probability ``LEVEL``. The threshold holds
+    for all heads jointly; `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())
 
 
 def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
-    """Return how much further each head moves in the model than in its controls on average, (layer, head).
+    """Return each head's change in the fine-tuned model minus its mean change in the controls, (layer, head).
 
-    The value is a difference of Jensen–Shannon distances, the square roots of the divergences ``task`` and ``twins``.
+    A change is the Jensen–Shannon distance from the pretrained maps, the square root of a divergence in ``task`` or
+    ``twins``. The value is positive if the head changed more than in the controls.
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(lead_threshold(twins) / AHEAD, 2), mean_lead(np.full((1, 4), 0.25), twins).round(2).tolist()

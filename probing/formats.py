@@ -27,8 +27,8 @@ Word = tuple[int, str, int, str]  # (line, form, head, relation)
 def text_of(content: bytes, encoding: str = "") -> str:
     """Return the text of a CoNLL-U file; raise UserError with the line if it is not UTF-8.
 
-    UTF-8 is the only encoding of the format, so no other is guessed. UTF-16 with a byte order mark, and the
-    encoding in ``encoding``, are accepted.
+    UTF-8 is the only encoding of the format, so no encoding is guessed. UTF-16 with a byte order mark is also accepted.
+    If ``encoding`` is given, the file is decoded with it.
     """
     if encoding or not (guessed := guessed_encoding(content)):
         return decoded_or_guessed(content, encoding)[0]

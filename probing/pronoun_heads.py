@@ -28,10 +28,11 @@ STORED = Path(__file__).resolve().parent.parent / "assets" / "pronoun_heads.json
 
 @dataclass(frozen=True)
 class PronounHeadScore:
-    """A head's accuracy on held-out pronoun links, next to the best rule; layer and head count from 0.
+    """The accuracy of the best head, and of the best rule, on held-out pronoun links; layer and head count from 0.
 
-    Accuracies and the ends of the 95 % interval are in percent, and ``rule`` is the English name of the rule. ``p``
-    compares head and rule: a two-sided test paired by sentence, without a correction, because one head is tested.
+    Accuracy is the percentage of links that the head finds; ``low`` and ``high`` are the ends of its 95 % interval.
+    ``rule`` is the English name of the rule, and ``rule_accuracy`` its accuracy on the same links. ``p`` is from a
+    two-sided test of head against rule, paired by sentence. It is not corrected, because a single head is tested.
     ``hits`` (layer, head) has the number of held-out links that each head finds.
     """
 
@@ -48,7 +49,10 @@ class PronounHeadScore:
 
 
 def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
-    """Return the best head for pronouns, from the links that each head finds; None if a half has no links."""
+    """Choose the best head for pronouns on half of the sentences, and return its score on the other half.
+
+    ``tally`` has the links that each head finds. Return None if a half has no links.
+    """
     row = held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
     counts = tally.counts_of(GAP_RELATION, REPORTED_HALF)
     if row is None or counts is None:
@@ -60,7 +64,10 @@ def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
 
 
 def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | None = None) -> PronounHeadScore | None:
-    """Score every head of a model on the pronouns; raise UserError if the model cannot read them."""
+    """Score all heads of a model on the bundled pronouns and return the best; raise UserError if it cannot read them.
+
+    Return None if a half of the sentences has no links.
+    """
     run = ScoringRun(load_ready_set(PRONOUNS), model, revision)
     state = ScoringState(run.key)
     for _finished in score(backend, run, state):

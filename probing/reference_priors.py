@@ -40,7 +40,7 @@ def measure_priors(backend: Backend, model: str, revision: str | None, kind: str
 def load_priors(backend: Backend, model: str, revision: str | None, kind: str) -> dict[str, PositionalPrior]:
     """Return the stored priors of a model's stacks, else measure them; raise UserError if the model cannot run.
 
-    The result maps the name of a stack to its prior. Priors are stored for models without a revision.
+    The result maps the name of a stack to its prior. If ``revision`` is given, the priors are always measured.
     """
     stored = None if revision else stored_priors().get(model)
     return measure_priors(backend, model, revision, kind) if stored is None else stored

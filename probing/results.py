@@ -24,7 +24,10 @@ Place = tuple[int, int, int]  # (direction, layer, head)
 
 @dataclass(frozen=True)
 class RelationRow:
-    """A head's accuracy on a relation, in its better direction; layers and heads count from 0."""
+    """A head's accuracy on a relation, compared with the best baseline rule; layers and heads count from 0.
+
+    Accuracy is the percentage of the relation's links that the head finds in the direction ``direction``.
+    """
 
     relation: str
     layer: int
@@ -46,16 +49,17 @@ class RelationRow:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more": the head's links compared with the baseline rule's."""
+        """Return "more", "less" or "not clearly more": the links that the head finds, compared with the rule."""
         return verdict(self.p, self.accuracy - self.baseline)
 
 
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
     """Return a row for each relation and head, in the direction in which the head finds more links.
 
-    A head finds a link from source to target or the reverse. The direction and the baseline rule are chosen on the
-    counts ``chooser``, by default on ``tally`` itself; see ``rule`` for candidates. The p-values are corrected for all
-    heads and both directions of a relation, so they allow for the choice of the direction.
+    A head finds a link from source to target or the reverse. ``tally`` has the reported counts. Direction and baseline
+    rule are chosen on the counts ``chooser``, by default on ``tally`` itself; ``rule`` describes the exception for
+    links with candidates. The p-values are corrected for all heads and both directions of a relation, so they allow for
+    the choice of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -63,11 +67,7 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """Return a row for each head on a relation that occurs in the counts ``tally``.
-
-    The direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself; see
-    ``rule`` for candidates.
-    """
+    """Return a row for each head on a single relation, as ``rows`` does; ``tally`` must contain the relation."""
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -105,10 +105,10 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the row of a head; its baseline rule is the best on the counts ``basis``, see ``rule`` for candidates.
+    """Return the row of a head on the links ``counts``, compared with the rule that is best on the links ``basis``.
 
-    ``doubts`` are the p-values of all heads, shape (direction, layer, head). ``place`` is the index of this head in
-    them.
+    ``doubts`` are the p-values of all heads, shape (direction, layer, head), and ``place`` is the index of this head in
+    ``doubts``. ``rule`` describes the choice of the rule.
     """
     direction, layer, head = place
     bar, given = rule(basis, corpus, counts), candidates(corpus)
@@ -133,7 +133,8 @@ def row(  # noqa: PLR0913  (the parts of a row)
 def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
     """Return the baseline rule with which heads are compared on the links ``reported``.
 
-    It is the rule that finds most links of ``basis``; if the corpus has candidates, of ``basis`` and ``reported``.
+    It is the rule that finds the most links of ``basis``. If the corpus has candidates, the links of ``reported`` count
+    as well, which favours the rule over heads (statistics.best).
     """
     return statistics.best(basis.cues, reported.cues, candidates(corpus))
 
@@ -156,9 +157,9 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
     """Return uncorrected two-sided p-values of all heads against a baseline rule, (direction, layer, head).
 
-    The test compares head and rule on each link, and flips the signs of the differences in each group of dependent
-    sentences (``AnnotatedCorpus.groups``) together. If the rule is a guess between two candidates, it finds half of
-    each link.
+    A sign-flip test compares the links that a head and the rule find. The differences in a group of dependent
+    sentences (``AnnotatedCorpus.groups``) change their signs together. If the rule is a guess between two candidates,
+    it counts as finding half of each link.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
@@ -168,7 +169,7 @@ def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numb
 
 
 def accuracies(counts: RelationCounts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return the accuracy of each head in percent, shape (direction, layer, head)."""
+    """Return the percentage of links that each head finds, shape (direction, layer, head)."""
     return 100 * counts.hits_by_head[:directions] / counts.n
 
 
@@ -201,7 +202,7 @@ class ListedLink:
 
 
 def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
-    """Return every link of a relation, with flags that show if a head and a baseline rule find it."""
+    """Return every link of a relation, with flags that show if the head at ``place`` and a baseline rule find it."""
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
@@ -215,11 +216,11 @@ Head = tuple[int, int]  # (layer, head)
 
 
 def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head, RelationRow]:
-    """Return the best relation of each head that finds more links than the baseline rule.
+    """Return the best relation of each head that finds more of its links than the baseline rule.
 
-    The relation is chosen on one half of the sentences and evaluated on the other. The tests are corrected for all
-    these heads, so ``RelationRow.more`` marks the names that hold. ``scored`` may contain several corpora, scored with
-    the same model.
+    The relation is chosen on one half of the sentences: the smallest p-value against the rule. Its row is evaluated on
+    the other half, and the p-values are corrected for all heads in the result. ``RelationRow.more`` is True if the
+    relation also holds there. ``scored`` may contain several corpora, scored with the same model.
     """
     best: dict[Head, tuple[float, float, RelationRow]] = {}
     for tally, corpus in scored:

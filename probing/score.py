@@ -33,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """The links of a relation, with the baseline rules and the heads that find each link."""
+    """The links of a relation, and the baseline rules and heads that find each of these links."""
 
     places: Integers  # (link, 2): index of the text in the file, index of the link in the text
     needed: Integers  # (link,): the cue of each link, see probing.statistics.cue
@@ -42,7 +42,10 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Build the counts from ``hits``, which is True for links that a head finds, (link, direction, layer, head)."""
+        """Build the counts of the links at ``places``, which have the cues ``needed``.
+
+        ``hits`` is True if a head finds a link, shape (link, direction, layer, head).
+        """
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 
@@ -66,7 +69,7 @@ class RelationCounts:
 
     @property
     def hits(self) -> BoolArray:
-        """Return True for each link that a head finds, shape (link, direction, layer, head)."""
+        """Return True if a head finds a link in a direction, shape (link, direction, layer, head)."""
         flat = np.unpackbits(self.bits, axis=1, count=int(np.prod(self.shape)))
         return flat.astype(np.bool_).reshape(self.n, *self.shape)
 
@@ -78,13 +81,13 @@ class RelationCounts:
 
     @cached_property
     def cues(self) -> Counter[int]:
-        """Return the number of links with each cue, a number for the rules that find a link (statistics.cue)."""
+        """Return the number of links with each cue; a cue encodes the rules that find a link (statistics.cue)."""
         return Counter(self.needed.tolist())
 
 
 @lru_cache(maxsize=128)
 def join_counts(*parts: RelationCounts) -> RelationCounts:
-    """Return the counts of several halves of a corpus together.
+    """Concatenate the counts of a relation in several halves of a corpus.
 
     Results are cached: equal arguments give the same object, whose properties are computed once.
     """
@@ -102,7 +105,7 @@ class HitCounts:
     unread: int = 0  # links with words that the model could not read, which are not in ``counts``
 
     def add(self, corpus: AnnotatedCorpus, numbers: Sequence[int], found: BoolArray, read: BoolArray) -> None:
-        """Add the hits on the links of some texts of a corpus, given by their indices.
+        """Add the hits on the links of some texts of a corpus; ``numbers`` are the indices of the texts.
 
         ``found`` (link, direction, layer, head) is True if a head finds a link, and ``read`` (link,) if the model could
         read it. If the corpus pools its relations, all links are also counted under the name ALL.
@@ -132,7 +135,7 @@ class HitCounts:
         return sorted(sizes, key=lambda relation: (relation != ALL, -sizes[relation], relation))
 
     def counts_of(self, relation: str, half: int | None = None) -> RelationCounts | None:
-        """Return the counts of a relation in a half or in both; None if it does not occur there."""
+        """Return the counts of a relation in ``half``, or in both halves together; None if it does not occur there."""
         halves = range(HALVES) if half is None else (half,)
         found = [self.counts[h, relation] for h in halves if (h, relation) in self.counts]
         return join_counts(*found) if found else None
@@ -169,10 +172,10 @@ BATCH = 64  # distinct texts per request; the backend divides them into forward 
 
 
 class ScoringBackend(Protocol):
-    """The method of a backend that scoring calls."""
+    """A protocol for backends that can answer the requests of a scoring run."""
 
     def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
-        """Return the hits of all heads on the links of some texts."""
+        """Return, for each link of the requested texts, the heads that find it."""
         ...
 
 
@@ -190,7 +193,7 @@ class ScoringRun:
 
     @property
     def key(self) -> str:
-        """Return the SHA-256 of corpus and model; a saved state is found by it."""
+        """Return the SHA-256 of corpus and model, which identifies a saved state of this run."""
         stated = [
             self.corpus.digest,
             self.model,

@@ -44,7 +44,7 @@ SEED = 0
 
 
 class InspectingBackend(Protocol):
-    """The method of a backend that answers requests for scores."""
+    """A protocol for backends that can compute the scores of a head on labelled links."""
 
     def inspect(self, request: InspectRequest[LabelledScoresAnswer]) -> LabelledScoresAnswer:
         """Return the scores of a head on the links of some texts."""
@@ -53,11 +53,10 @@ class InspectingBackend(Protocol):
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The mean term of a source in the scores of links, with a 95 % bootstrap interval.
+    """The contribution of a source to the scores of links, averaged over the links, with a 95 % bootstrap interval.
 
-    Sentences with the same candidates are resampled together (AnnotatedCorpus.groups).
-
-    A term is centred: it is the difference from the mean term over all keys.
+    A term is centred: it is the source's term in the score of the link minus its mean term over all keys of the row.
+    The bootstrap resamples dependent sentences together (AnnotatedCorpus.groups).
     """
 
     source: str
@@ -70,11 +69,14 @@ class MeanTerm:
 class DirectionScore:
     """The percentage of held-out links that a head finds with its first ``directions`` contrastive directions.
 
-    ``shuffled`` has the smallest, the median and the largest percentage if the directions come from shuffled labels.
-    ``share`` is the part of the head's margin, between labelled and other keys, that these directions explain. The
-    two-sided p-values compare the percentage with shuffled labels and, paired by sentence, with the best rule.
-    Sentences with the same candidates count together. The p-values are corrected by Holm's method for all tests of
-    the head.
+    ``found`` is the percentage, with the 95 % interval ``low`` to ``high``. ``shuffled`` has the smallest, the median
+    and the largest percentage if the directions are computed from shuffled labels. The head's margin is the product
+    q · k of the labelled key minus the mean of the other candidates; ``share`` is the part of it that these directions
+    explain.
+
+    ``p_shuffled`` compares ``found`` with the percentages from shuffled labels. ``p_rule`` compares it with the best
+    rule by a test that is paired by group of dependent sentences. Both are two-sided, and corrected by Holm's method
+    for all tests of the head.
     """
 
     directions: int
@@ -91,10 +93,11 @@ class DirectionScore:
 class DirectionReport:
     """The percentage of labelled links that a head finds with its contrastive directions (attention.contrastive).
 
-    The directions were selected on the ``selected`` links of one half of the sentences. All percentages are of the
-    ``links`` links in the other half. ``scores`` has a result for each number of directions. For comparison, ``head``
-    (95 % interval ``low`` to ``high``) is the percentage with the head's complete score, ``rule`` that of the best rule
-    without a model, and ``chance`` that of a random candidate.
+    The directions were computed from the ``selected`` links of one half of the sentences. All percentages are of the
+    ``links`` links in the other half. ``scores`` has a result for each number of directions.
+
+    For comparison, ``head`` is the percentage with the head's complete score (95 % interval ``low`` to ``high``).
+    ``rule`` is the percentage of the best rule without a model, and ``chance`` that of a random candidate.
     """
 
     selected: int
@@ -115,8 +118,9 @@ class SourceReport:
     """The mean terms of a head's scores over the links of a relation, and its contrastive directions, if any.
 
     ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. ``score`` is the mean score
-    of the links, and ``mean_over_keys`` the mean score of all keys in the same rows. ``left_out`` counts links that the
-    model cannot read, or in which a mask hides the key.
+    of the links, ``mean_over_keys`` the mean score over all keys of the same rows, and ``excess`` their difference.
+    ``query`` and ``key`` have the mean terms of the sources on either side of q · k, the largest first. ``left_out``
+    counts links that the model cannot read, or in which a mask hides the key.
     """
 
     relation: str

@@ -1,4 +1,4 @@
-"""Search of a list for the sentences that are most similar to a text by their vectors, part by part."""
+"""Search of a list for the sentences whose vectors are most similar to that of a text; the list is read in parts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PART = 64  # sentences in a request
 class SentenceSearch:
     """A search for the ``most`` sentences of ``asked.texts`` that are most similar to ``text``.
 
-    ``hits`` are pairs (cosine, index) of the best sentences so far, most similar first. All others are dropped, so
-    memory does not grow with the list. ``refused`` counts the sentences that could not be read.
+    ``hits`` has a pair (cosine, index) for each of the best sentences so far, most similar first. Other sentences are
+    dropped, so memory does not grow with the list. ``refused`` counts the sentences that could not be read.
     """
 
     text: str
@@ -29,11 +29,11 @@ class SentenceSearch:
 
     @property
     def steps(self) -> int:
-        """Return the number of parts into which the list is divided."""
+        """Return the number of parts of the list, each of at most PART sentences."""
         return -(-len(self.asked.texts) // PART)
 
     def step(self, inspect: Callable[[Pooled], TextVectors]) -> None:
-        """Read the next PART sentences; raise UserError if the text cannot be read."""
+        """Compare the next PART sentences with ``text`` and update ``hits``; raise UserError if it cannot be read."""
         start = self.done * PART
         made = inspect(replace(self.asked, texts=(self.text, *self.asked.texts[start : start + PART])))
         if made.refused[0]:

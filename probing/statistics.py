@@ -24,7 +24,7 @@ MOVED = 1e-6  # smallest change that is not a rounding error
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share in percent, which stays within 0 and 100 for small samples.
+    """Return Wilson's 95 % interval of the share ``hits`` / ``n``, in percent; it never leaves 0 to 100.
 
     E. B. Wilson, 1927, doi:10.2307/2276774.
 
@@ -52,14 +52,18 @@ def draws(width: int) -> int:
 
 
 def row_thresholds(drawn: FloatArray) -> FloatArray:
-    """Return the 95 % threshold of each row, shape (row,), from the effects of random patches."""
+    """Return the effect that a random patch exceeds with probability at most 5 % in each row, shape (row,).
+
+    ``drawn`` (row, draw) are the effects of random patches. The threshold is NaN if a row has too few nonzero effects.
+    """
     return np.array([upper_threshold(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
 def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many sites exceed their row's threshold by chance, as (mean, lower, upper end of 95 % range).
+    """Return how many sites of all rows exceed their row's threshold by chance: the mean, and a 95 % range.
 
-    ``drawn`` (row, draw) are the effects of random patches, and ``width`` is the number of sites per row.
+    The result is (mean, lower end, upper end). ``drawn`` (row, draw) are the effects of random patches, and ``width``
+    is the number of sites (words or heads) per row.
     """
     return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
@@ -82,11 +86,11 @@ def upper_threshold(draws: Numbers, share: float) -> float:
 
 
 def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return how many new draws exceed their row's threshold by chance: (mean, lower, upper end of 95 % range).
+    """Return how many new draws of all rows exceed their row's threshold by chance: the mean, and a 95 % range.
 
-    ``rows`` are pairs: the number of new draws, and the number of draws from which the threshold was computed. The
-    count in a row has a beta-binomial distribution, because the threshold is itself random. Rows with too few draws
-    have no threshold.
+    The result is (mean, lower end, upper end). ``rows`` has a pair for each row: the number of new draws, and the
+    number of draws from which ``upper_threshold`` was computed. The count in a row has a beta-binomial distribution,
+    because the threshold is itself random. Rows with too few draws have no threshold and add nothing.
 
     >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
@@ -125,7 +129,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Sum differences (-1, 0 or 1) over the links of each sentence, (link, test) -> (sentence, test).
+    """Sum the differences between head and rule (-1, 0 or 1) over each sentence, (link, test) -> (sentence, test).
 
     ``sentences`` has the index of each link's sentence, or of its group of dependent sentences.
 
@@ -142,10 +146,10 @@ def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integer
 
 
 def sign_flips(sums: Integers) -> Numbers:
-    """Return one-sided p-values of the sign-flip test, shape (test,), from differences (sentence, test).
+    """Return one-sided p-values of the sign-flip test, (sentence, test) -> (test,): are the differences positive?
 
-    If the differences were due to chance, their signs could be flipped. The p-value is the share of all sign flips with
-    a total at least as large as the observed one.
+    ``sums`` has the difference of each sentence. By chance, either sign would be equally likely. The p-value is the
+    share of all ways to set the signs whose total is at least the observed total.
 
     >>> sign_flips(np.array([[1], [1], [1]])).round(3).tolist()  # one flip of eight is as large
     [0.125]
@@ -197,7 +201,7 @@ def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
 
 
 def two_sided(above: Numbers, below: Numbers) -> Numbers:
-    """Return two-sided p-values from both one-sided p-values: twice the smaller value, at most 1.
+    """Return two-sided p-values from the one-sided p-values of both sides: twice the smaller value, at most 1.
 
     >>> two_sided(np.array([0.01, 0.6]), np.array([1.0, 0.6])).tolist()
     [0.02, 1.0]
@@ -207,7 +211,7 @@ def two_sided(above: Numbers, below: Numbers) -> Numbers:
 
 
 def sign_flip_test(sums: Integers) -> Numbers:
-    """Return two-sided p-values of the sign-flip test, shape (test,), from differences (sentence, test).
+    """Return two-sided p-values of the sign-flip test, (sentence, test) -> (test,): are the differences unlike zero?
 
     >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
     [0.25, 0.25]
@@ -218,7 +222,8 @@ def sign_flip_test(sums: Integers) -> Numbers:
 def holm(chances: Numbers) -> Numbers:
     """Correct the p-values of n tests for multiple testing by Holm's method.
 
-    The smallest is multiplied by n, the next by n - 1, and so on.
+    The smallest p-value is multiplied by n, the next by n - 1, and so on. Corrected p-values are at most 1, and keep
+    the order of the p-values.
 
     >>> holm(np.array([[0.01, 0.5], [0.02, 0.04]])).tolist()
     [[0.04, 0.5], [0.06, 0.08]]
@@ -232,7 +237,9 @@ def holm(chances: Numbers) -> Numbers:
 
 
 def verdict(p: float, difference: float) -> str:
-    """Return the result of a comparison as "more", "less" or "not clearly more"; ``p`` is corrected.
+    """Return the result of a comparison: "not clearly more" if ``p`` is above LEVEL, else "more" or "less".
+
+    ``p`` is a corrected p-value. The sign of ``difference`` decides between "more" and "less".
 
     >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
     ('more', 'not clearly more', 'less')
@@ -257,9 +264,9 @@ ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 def cue(item: AnnotatedText, link: Link) -> int:
     """Return a number that encodes which baseline rules find a link, called its cue.
 
-    If every word is a candidate, a rule is a distance, and the cue is the distance to the target in words. If the file
-    lists candidates, the cue is the sum of the flags of the rules that find the target. These compare positions of
-    first characters; in a tie, the target is not found.
+    If every word is a candidate, each rule is a signed distance in words, and the cue is the distance from source to
+    target. If the file lists candidates, the cue is the sum of the flags (NEAREST, FIRST, SUBJECT) of the rules that
+    find the target. These rules compare positions of first characters. A rule does not find the target in a tie.
     """
     if link.others is None:
         return link.target - link.source
@@ -283,9 +290,9 @@ def _beginning(text: str, place: int) -> int:
 
 
 def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
-    """Return the number of links that a baseline rule finds; for a guess, the expected number.
+    """Return the number of links that a baseline rule finds; for the rule "guess", the expected number.
 
-    ``cues`` counts the links by their cue, which encodes the rules that find them.
+    ``cues`` maps each cue, which encodes the rules that find a link, to its number of links.
 
     >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
     (3, 3.0)
@@ -298,11 +305,11 @@ def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
 
 
 def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
-    """Return the baseline rule that finds most links; in a tie between distances, the shorter.
+    """Return the baseline rule that finds the most links; in a tie between distances, the shorter distance.
 
-    ``cues`` counts the links by their cue, which encodes the rules that find them. If the corpus has candidates, the
-    links that are reported also count, which favours the rule over heads. Ties are then decided on ``reported``, and
-    the rule "guess" is returned if it finds more of those.
+    ``cues`` and ``reported`` map each cue, which encodes the rules that find a link, to its number of links. If the
+    corpus has candidates, both are added up, which favours the rule over heads. Ties are then decided on ``reported``
+    alone. The rule "guess" is returned if it finds more of the reported links than the best other rule.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1

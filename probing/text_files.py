@@ -282,8 +282,8 @@ def decode_text(content: bytes) -> str:
 def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
     """Return the text of a table file, and its guessed encoding, "" if none was guessed.
 
-    May raise UserError. A Parquet file is converted to JSON Lines. Line ends become "\\n"; an end-of-file mark
-    (U+001A) and Excel's line "sep=;" are removed. With ``encoding``, nothing is guessed.
+    If ``encoding`` is given, no encoding is guessed. A Parquet file is converted to JSON Lines. Line ends become "\\n".
+    An end-of-file mark (U+001A) and Excel's line "sep=;" are removed. May raise UserError.
 
     >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
     ("L'été à Paris est très chaud.", 'cp1252')

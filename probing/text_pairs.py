@@ -34,7 +34,10 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """The mean over groups of text pairs for each head, and its 95 % interval, shape (head,); NaN if unknown."""
+    """The mean of a value over groups of text pairs, for each head, with its 95 % interval, as arrays (head,).
+
+    A value is NaN if it is unknown: all are for no group, and the ends of the interval for fewer than LEAST groups.
+    """
 
     mean: Numbers
     low: Numbers
@@ -46,7 +49,8 @@ class Mean:
 class ControlledChange:
     """The mean change of each head in text pairs and in control pairs, and the test of their difference.
 
-    Arrays have the shape (head,).
+    The change of a head in a pair is the divergence of its maps of the two texts. In control pairs, the difference
+    between the texts should not matter. Arrays have the shape (head,).
     """
 
     change: Mean
@@ -57,7 +61,7 @@ class ControlledChange:
 
     @property
     def has_test(self) -> bool:
-        """Return True if there are both control pairs and other pairs."""
+        """Return True if there are both control pairs and other pairs, which a test can compare."""
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
@@ -86,7 +90,8 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
     """Test for each head if it changes more in text pairs than in control pairs.
 
     ``values`` are divergences, (pair, head). ``control`` (pair,) is True for control pairs, and ``groups`` (pair,)
-    numbers the groups of dependent pairs.
+    numbers the groups of dependent pairs. A two-sided permutation test exchanges control and other pairs within each
+    group, or between groups if no group has both kinds. The p-values are corrected for all heads by Holm's method.
 
     >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
     ...     0, 1, 1]))
@@ -110,7 +115,9 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
 
 
 def mean_of(values: Numbers) -> Mean:
-    """Return the mean of (group, head) over the groups with its bootstrap interval, shape (head,).
+    """Return each head's mean over the groups, with a 95 % bootstrap interval that resamples groups.
+
+    ``values`` are (group, head). The interval is NaN for fewer than LEAST groups.
 
     >>> same = mean_of(np.full((6, 1), 0.25))
     >>> same.mean.tolist(), same.low.tolist(), same.high.tolist()

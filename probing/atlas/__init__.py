@@ -1,1 +1,1 @@
-"""Head atlases: building from texts, files, search, and statistics of heads."""
+"""Head atlases, which describe every head of a model by statistics and strongest links over many texts."""

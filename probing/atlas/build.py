@@ -1,4 +1,4 @@
-"""Building of an atlas from texts: block by block, resumable, in shards, with progress and a way to stop."""
+"""Building of an atlas from texts, block by block; a build reports progress, can be resumed and divided into shards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT = 1
 
 
 class AtlasBackend(Protocol):
-    """The method of a backend that an atlas is built with."""
+    """A protocol for backends that can answer the requests of an atlas build."""
 
     def inspect(self, request: InspectRequest[Any]) -> Any:
         """Return the answer to a request: texts cut into windows, or the statistics of windows."""
@@ -37,7 +37,10 @@ class AtlasBackend(Protocol):
 
 @dataclass(frozen=True)
 class AtlasPlan:
-    """The texts and the model of an atlas; the shard (i, n) reads every n-th block of texts, from block i."""
+    """The texts, the model and the limits of an atlas.
+
+    The shard (i, n) reads every n-th block of texts, beginning with block i.
+    """
 
     files: tuple[Path, ...]
     model: str = EMBEDDED
@@ -53,7 +56,7 @@ class AtlasPlan:
         return digest_files(self.files)
 
     def key(self, sources: Sequence[dict[str, Any]]) -> str:
-        """Return the SHA-256 of all settings and files that affect the result; a saved state is found by it."""
+        """Return the SHA-256 of all settings and files that affect the result, which identifies a saved state."""
         stated = [FORMAT, sources, self.model, self.revision, self.tokens, self.most, self.most_written, self.shard]
         return hashlib.sha256(json.dumps([*stated, self.control]).encode()).hexdigest()
 
@@ -136,7 +139,10 @@ def _add(state: AtlasState, block: _Block, answer: Future[AtlasAnswer]) -> Atlas
 
 
 def resume(folder: Path, key: str) -> AtlasState | None:
-    """Return the saved state in a folder, None if there is none; raise UserError if it belongs to another run."""
+    """Return the state that is saved in a folder, or None if there is none.
+
+    Raise UserError if the file is damaged, or belongs to a plan whose key is not ``key``.
+    """
     file = folder / STATE
     if not file.exists():
         return None

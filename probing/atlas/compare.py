@@ -24,11 +24,13 @@ OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains a p
 class AtlasComparison:
     """The changes of each head from a first to a second atlas.
 
-    A head is described by some measures (MEASURES). ``values`` are their means in both atlases, (2, head, measure).
-    ``low`` and ``high`` are the 95 % interval of the difference, (head, measure). ``clear`` is True if the difference
-    from zero is significant after a Bonferroni correction for all heads and measures. ``distances`` (head,) compare the
-    profiles of a head in both atlases (probing.atlas.heads.profiles). ``shared`` (head,) is the share of its strongest
-    links that both atlases have, NaN if they have read different windows.
+    ``values`` are the means of each measure (MEASURES) over the texts of either atlas, shape (2, head, measure).
+    ``low`` and ``high`` are the 95 % interval of second minus first, (head, measure). ``clear`` is True if this
+    difference is significantly unlike zero, after a Bonferroni correction for all heads and measures.
+
+    ``distances`` (head,) are Euclidean distances between a head's profiles (probing.atlas.heads.profiles) in the two
+    atlases. ``shared`` (head,) is the share of its strongest links that both atlases have. It is NaN if the atlases
+    have read different windows.
     """
 
     heads: tuple[HeadName, ...]
@@ -43,7 +45,7 @@ class AtlasComparison:
 
     @property
     def difference(self) -> Integers:
-        """Return the second mean minus the first, (head, measure)."""
+        """Return the mean in the second atlas minus that in the first, shape (head, measure)."""
         found: Integers = self.values[1] - self.values[0]
         return found
 
@@ -51,8 +53,8 @@ class AtlasComparison:
 def compare_atlases(first: Atlas, second: Atlas) -> AtlasComparison:
     """Return the changes from the first to the second atlas; raise UserError if their heads do not correspond.
 
-    The interval treats the texts of both atlases as independent samples, so it is too wide rather than too narrow if
-    both have read the same texts.
+    The interval of a difference treats the two atlases as independent samples of texts. If both have read the same
+    texts, it is too wide rather than too narrow.
     """
     shapes = [atlas.manifest["stacks"] for atlas in (first, second)]
     if shapes[0] != shapes[1]:
@@ -94,10 +96,10 @@ def _label_kinds(atlas: Atlas) -> dict[int, str]:
 
 
 def shared_links(first: Atlas, second: Atlas, most: int = SHARED) -> Integers:
-    """Return the share of each head's ``most`` strongest links that is the same in both atlases, (head,).
+    """Return the share of each head's ``most`` strongest links that both atlases have, 0 to 1, shape (head,).
 
-    Both atlases must have read the same windows of text. If an atlas stores fewer links, as many are compared. The
-    value is NaN if it stores none.
+    Both atlases must have read the same windows of text. If an atlas stores only n links of a head, the n strongest
+    are compared. The value is NaN if an atlas stores none.
     """
     both = [_strongest(atlas) for atlas in (first, second)]
     found = np.full(len(first.heads), np.nan, np.float32)

@@ -28,8 +28,8 @@ Run = Callable[[AtlasPlan, Path, str, Progress, Callable[[], bool]], tuple[Atlas
 class BuildStep:
     """A message about the progress of a build, in the phase "texts", "random" or "relations".
 
-    "random" is the control, a model with random weights. ``done`` and ``total`` count tokens, or sentences in the phase
-    "relations"; ``total`` is 0 if it is unknown. ``note`` is the reason for which a phase is left out.
+    In the phase "random", the control is built with random weights. ``done`` and ``total`` count sentences in the phase
+    "relations", else tokens. ``total`` is 0 if it is unknown. ``note`` is the reason if a phase was left out, else "".
 
     >>> print(BuildStep("texts", 1200, 50_000), BuildStep("random", 0, note="No control."), sep="; ")
     1,200 / 50,000 tokens; random weights: No control.
@@ -59,7 +59,7 @@ class UncachedBackend:
 
 
 def refuse_other_folder(folder: Path) -> None:
-    """Raise UserError if an atlas cannot be written to a folder: it is a file, or has other contents."""
+    """Raise UserError if an atlas cannot be written to ``folder``: the path is a file, or has other contents."""
     if folder.exists() and not folder.is_dir():
         raise UserError(gettext_lazy("{folder} is not an empty folder. Give a new folder.", folder=folder))
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
@@ -80,9 +80,9 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
 ) -> tuple[AtlasState, bool]:
     """Build or continue an atlas and write it; return its state, and True if all texts were read.
 
-    ``say`` is called with every step. If ``checks`` is set, a complete atlas also gets a control with random weights,
-    and gold relations if a file of the plan is CoNLL-U. A stopped atlas contains the texts that were read, and is
-    written if there are any. ``run`` replaces the function that reads the texts, for example by one that uses a
+    ``say`` is called with every message about progress. If ``checks`` is set, a complete atlas also gets a control with
+    random weights, and gold relations if a file of the plan is CoNLL-U. A stopped atlas contains the texts that were
+    read, and is written if there are any. ``run`` replaces the function that reads the texts, for example on a
     cluster. Raise UserError if a file, the model or the folder cannot be used.
     """
     refuse_other_folder(folder)
@@ -115,7 +115,10 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
 
 
 def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasState | None:
-    """Read the same texts with random weights of the same architecture; None if it cannot be built."""
+    """Build an atlas of the plan's texts, up to CONTROL_TOKENS tokens, from the architecture with random weights.
+
+    Return None if such a model cannot be built.
+    """
     most = min(plan.tokens or CONTROL_TOKENS, CONTROL_TOKENS)
     random = replace(plan, tokens=most, most=1, most_written=1, shard=(0, 1), control=True)
     state = AtlasState(1, 1)
@@ -129,7 +132,7 @@ def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasStat
 
 
 def gold_relations(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> dict[str, Any] | None:
-    """Return the score of each head on the first CoNLL-U file; None if it cannot be computed."""
+    """Return ``score_relations`` for the plan's first CoNLL-U file; None if there is none, or scoring fails."""
     file = next((file for file in plan.files if file.suffix.lower() == ".conllu"), None)
     if file is None:
         return None

@@ -16,10 +16,11 @@ FIFTHS = 5
 
 @dataclass(frozen=True)
 class SampledWindow:
-    """A window of text, sampled for a head by the window's largest excess.
+    """A window of text, sampled for a head by the largest excess of a link in the window.
 
-    ``stratum`` is 0 for the windows with the largest excess of all. The others are random: from 1, the fifth of the
-    windows with the largest excess, to 5, the fifth with the smallest.
+    The excess of a link is its weight minus the mean weight on the same key (attention.excess). Windows are ranked by
+    ``excess``, their largest. ``stratum`` is 0 for the top windows. The others were drawn at random from a fifth of
+    the ranking: 1 is the fifth with the largest excess, 5 that with the smallest.
     """
 
     window: int
@@ -43,7 +44,11 @@ def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: i
 
 
 def measure_values(atlas: Atlas, measure: str) -> Integers:
-    """Return a measure (named in AXES) of every head, shape (head,), in the order of Atlas.heads."""
+    """Return a measure of every head, shape (head,), in the order of Atlas.heads; NaN if it is unknown.
+
+    ``measure`` is a name in MEASURES, "excess" (the mean over windows of the largest excess), or "random" (see
+    ``distance_from_random``).
+    """
     found = []
     for part in atlas.manifest["stacks"]:
         arrays = atlas.arrays
@@ -59,10 +64,11 @@ def measure_values(atlas: Atlas, measure: str) -> Integers:
 
 
 def distance_from_random(mean: Integers, control: Integers) -> Integers:
-    """Return the distance of each head from heads with random weights, in standard deviations, (head,).
+    """Return how far each trained head is from the mean head with random weights, shape (head,).
 
-    For each measure, the distance to the mean head with random weights is divided by the measure's standard deviation
-    over the trained heads. The result is the root mean square over the measures.
+    ``mean`` and ``control`` are the measures of trained and random heads, (head, measure). A head's difference from
+    the mean random head is divided by the measure's standard deviation over the trained heads. The distance is the root
+    mean square of these quotients over the measures.
     """
     spread = np.maximum(mean.std(axis=0), 1e-6)
     distance: Integers = np.sqrt((((mean - control.mean(axis=0)) / spread) ** 2).mean(axis=1))
@@ -81,9 +87,10 @@ def relation_values(atlas: Atlas, relation: str) -> Integers:
 
 
 def profiles(atlas: Atlas) -> Integers:
-    """Return the profile of every head, (head, number), by which heads are compared.
+    """Return the profile of every head, a vector by which heads are compared, shape (head, number).
 
-    A profile contains measures as shares, and the histogram of the distances at which the head attends.
+    A profile consists of the means of MEASURES, with entropy and distance scaled to about 0 to 1, and of the mean
+    attention by offset of the key.
     """
     found = []
     for part in atlas.manifest["stacks"]:
@@ -94,7 +101,10 @@ def profiles(atlas: Atlas) -> Integers:
 
 
 def similar_heads(atlas: Atlas, head: int, other: Atlas, most: int = 5) -> list[tuple[int, float]]:
-    """Return the heads of ``other`` with the most similar profile, and their distances; the head itself is left out."""
+    """Return the heads of ``other`` with the profiles nearest to the head's, and their Euclidean distances.
+
+    If ``other`` is the same atlas, the head itself is left out.
+    """
     distances = np.sqrt(((profiles(other) - profiles(atlas)[head]) ** 2).sum(axis=1))
     same = other.folder == atlas.folder
     order = [int(at) for at in np.argsort(distances, kind="stable") if not (same and at == head)]
@@ -104,9 +114,9 @@ def similar_heads(atlas: Atlas, head: int, other: Atlas, most: int = 5) -> list[
 def strongest_links(atlas: Atlas, head: int, kind: str, most: int) -> list[dict[str, Any]]:
     """Return the strongest stored links of a head: by excess (``kind`` "links") or by size ("written").
 
-    The size is the norm of the vector that a link adds to the output, weight × ‖value · W_O‖. Each link has the forms
-    of its ``query`` and ``key`` tokens, ``strength`` (excess or size), ``weight`` and ``window``. The list is empty if
-    the sizes are unknown.
+    The size is the norm of the vector that a link adds to the output, weight × ‖value · W_O‖. Each link has the
+    spellings of its ``query`` and ``key`` tokens, its ``strength`` (excess or size), ``weight`` and ``window``. The
+    list is empty if the atlas has no sizes.
     """
     table = atlas.table(kind, filters=[("head", "=", head)]).sort_by(
         [("excess", "descending"), ("window", "ascending"), ("query", "ascending"), ("key", "ascending")]
@@ -134,11 +144,10 @@ def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
 
 
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
-    """Return the token forms that a head uses most, as "queries" or as "keys".
+    """Return the token spellings that a head uses most, as "queries" or as "keys" (``side``).
 
-    A form is the spelling of a token. Each has its number of occurrences, the head's mean for it, and the mean over all
-    heads. The mean of a query is over the largest excess in its row; the mean of a key is over the weight that it
-    receives from other words.
+    Each entry is (spelling, occurrences, the head's mean, the mean over all heads). For queries, the mean is over the
+    occurrences' largest excess in their row. For keys, it is over the mean weight that other words give an occurrence.
     """
     part, own = local_index(atlas, head)
     names = atlas.forms["form"].to_pylist()

@@ -41,7 +41,7 @@ METRICS = {  # HeadVis's names, and the measures of the atlas with their descrip
 
 
 class TracingBackend(Protocol):
-    """The method of a backend that the export calls to read windows of text."""
+    """A protocol for backends that can trace windows of text for the export."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Return the traces of texts."""
@@ -68,9 +68,9 @@ def export_headvis(
 ) -> int:
     """Write the data folder of HeadVis for the first stack of an atlas, and return the number of heads.
 
-    An atlas does not store whole maps. ``most`` random windows are therefore read again; for each head they are sorted
-    into deciles. ``say`` is called with the number of windows read. Raise UserError if the folder is not empty, or the
-    model cannot be run.
+    An atlas does not store whole maps. ``most`` random windows are therefore read again. For each head, they are
+    divided into deciles by their largest weight. ``say`` is called with the number of windows read so far. Raise
+    UserError if the folder is not empty, or the model cannot be run.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is not an empty folder. Give a new folder.")

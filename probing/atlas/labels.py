@@ -25,10 +25,12 @@ LEVEL = 0.05
 class HeadLabel:
     """A label of a head with its evidence on held-out texts.
 
-    ``kind`` is the name of a measure in SHARES, or of a relation. ``value``, with the 95 % interval ``low`` to
-    ``high``, is a share that was measured on texts that had no part in the choice of the label. ``baseline`` is the
-    largest share of any head with random weights. For a relation, it is the accuracy of the best rule if that is
-    larger; ``is_rule`` is then True.
+    ``kind`` is the name of a measure in SHARES, or of a relation. ``value`` is the share of attention, or the share of
+    the relation's links that the head finds, from 0 to 1. It was measured, with its 95 % interval ``low`` to ``high``,
+    on texts that had no part in the choice of the label.
+
+    ``baseline`` is the largest such number of a head with random weights; for a share, the upper end of its interval.
+    For a relation, ``baseline`` is the accuracy of the best rule if that is larger, and ``is_rule`` is then True.
     """
 
     head: int  # number in Atlas.heads
@@ -44,15 +46,16 @@ class HeadLabel:
 def head_labels(atlas: Atlas) -> list[HeadLabel]:
     """Return the labels that hold on held-out texts, at most one per head: a relation, else a share.
 
+    A relation is chosen on half of the sentences: the relation whose accuracy is furthest above the best rule's. On the
+    other half, its 95 % interval must lie above the rule and above every head with random weights. The difference from
+    the rule must also be significant (Holm-corrected).
+
     A share is the part of the attention that goes to some kind of token. The largest share on the texts with even
-    numbers is chosen. On the other texts, the lower end of its interval must be at least LEAST_SHARE, and above every
-    head with random weights.
+    numbers is chosen. On the other texts, the lower end of its 95 % interval must be at least LEAST_SHARE, and above
+    every head with random weights.
 
-    A relation is chosen by its largest margin above the best rule, on half of the sentences. On the rest, its interval
-    must be above the rule (Holm-corrected test) and above every head with random weights.
-
-    Relations come first, because half of the heads of a trained encoder give special tokens most of their weight.
-    Without a control with random weights there are no labels.
+    Relations come first, because half of the heads of a trained encoder give special tokens most of their weight. There
+    are no labels if the atlas has no control with random weights.
     """
     found = []
     for at, head in enumerate(atlas.heads):
@@ -83,10 +86,10 @@ def _share_label(atlas: Atlas, head: int) -> HeadLabel | None:
 
 
 def relation_rows(atlas: Atlas, head: int) -> list[dict[str, Any]]:
-    """Return the gold relations of a head, with the largest accuracy above the best rule first.
+    """Return the scores of a head on the gold relations, with the largest accuracy above the best rule first.
 
-    Each has the FIELDS of probing.atlas.relations, the name of the ``relation``, and the best accuracy with ``random``
-    weights.
+    Each entry has the FIELDS of probing.atlas.relations, and the names of the ``relation`` and of the best ``rule``.
+    ``random`` is the largest accuracy of a head with random weights.
     """
     name = atlas.heads[head]
     first = next(iter(atlas.manifest["stacks"]))

@@ -56,7 +56,7 @@ class ShardWorker:
         return self.state.tokens, True, ""
 
     def snapshot(self) -> bytes:
-        """Return the state of the shard."""
+        """Return the state of the shard as bytes, for ``AtlasState.decode``."""
         return b"".join(map(bytes, self.state.encode(self.key)))
 
     def _open(self) -> Iterator[AtlasState]:

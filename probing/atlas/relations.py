@@ -24,11 +24,13 @@ def score_relations(
 ) -> dict[str, Any]:
     """Return the accuracy of every head on each relation of a CoNLL-U file, as JSON values.
 
-    A relation has ``rows`` with the FIELDS of all heads, and two baselines: ``rule`` is the name of the best rule
-    without a model, and ``random`` the largest accuracy of a head with random weights (None if there is no such model).
-    The direction of a link and the rule are chosen on half of the sentences. The accuracy, in percent, is that of the
-    rest; ``chosen`` and ``chosen_rule`` are the accuracies of head and rule on the sentences used for the choice.
-    Relations with fewer than FEWEST links are left out. May raise UserError.
+    Accuracy is the percentage of a relation's links that a head finds. Each relation has ``rows`` with the FIELDS of
+    all heads, and two baselines. ``rule`` is the name of the best rule without a model. ``random`` is the largest
+    accuracy of a head with random weights, over all sentences (None if there is no such model).
+
+    The direction of a link and the rule are chosen on half of the sentences; ``chosen`` and ``chosen_rule`` are the
+    accuracies of head and rule there. All other numbers are of the other half. Relations with fewer than FEWEST links
+    there are left out. May raise UserError.
     """
     corpus = formats.load(file, "conllu")
     states = []

@@ -17,11 +17,11 @@ from probing.atlas.store import Atlas, HeadName
 
 @dataclass(frozen=True)
 class LinkQuery:
-    """A search for links between two words ("" for any word), with limits.
+    """A search for links from the word ``query`` to the word ``key`` ("" for any word), with limits.
 
-    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN. ``nearest`` and ``farthest`` limit the distance in
-    tokens, and ``least`` is the smallest excess. ``head`` is (layer, head), and ``part`` a stack, such as "decoder";
-    None means all.
+    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN. ``nearest`` and ``farthest`` limit the distance
+    between the words, in tokens. ``least`` is the smallest excess. ``head`` is (layer, head), and ``part`` a stack,
+    such as "decoder". None removes a limit.
     """
 
     query: str = ""
@@ -39,8 +39,8 @@ class LinkQuery:
 class FoundLinks:
     """The links that a search has found, sorted by excess, as columns (link,) of links.parquet.
 
-    An atlas stores only the strongest links of each head. ``complete`` is True if no link above the search's limit (at
-    least attention.strongest_links.LEAST) can be missing.
+    An atlas stores only the strongest links of each head, so a search may miss weaker links. ``complete`` is True if it
+    has missed none whose excess is above the search's limit and above attention.strongest_links.LEAST.
     """
 
     columns: Mapping[str, Any]

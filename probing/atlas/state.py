@@ -27,7 +27,11 @@ NO_TAG = ""
 
 @dataclass(eq=False)
 class StackState:
-    """The sums of a stack: the strongest links, tables by window, sums by token form, and distances."""
+    """The statistics of a stack's heads so far.
+
+    They are the strongest links by excess (``links``) and by size (``written``), tables with a row for each window,
+    sums over the tokens of each spelling, and the histogram of distances.
+    """
 
     layers: int
     heads: int
@@ -45,7 +49,10 @@ class StackState:
         return cls(layers, heads, links, written)
 
     def add(self, found: StackStatistics, numbers: Integers, queries: Integers, keys: Integers) -> None:
-        """Add the statistics of a block; ``queries`` and ``keys`` are the forms of its tokens (token,)."""
+        """Add the statistics of a block of windows, which have the numbers ``numbers``, shape (window,).
+
+        ``queries`` and ``keys`` are the numbers of the spellings of its tokens, shape (token,).
+        """
         for kind, blocks in ((self.links, found.links), (self.written, found.written)):
             for links, columns in zip(kind, blocks, strict=True):
                 if len(columns["excess"]):
@@ -58,13 +65,19 @@ class StackState:
         self.key_sums = add_by_form(self.key_sums, keys, found.received)
 
     def floors(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the least strength that a new link of each head needs to be kept: by excess, and by size."""
+        """Return the least excess, and the least size, that a new link of each head needs to be kept.
+
+        Both have a value for each head. The size of a link is its weight × ‖value · W_O‖.
+        """
         first, second = (tuple(links.weakest for links in kind) for kind in (self.links, self.written))
         return first, second
 
 
 def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
-    """Add the values (token, head) of tokens to the sums (form, head) of their forms; return the new sums."""
+    """Add ``values`` (token, head) to the ``sums`` (form, head) of the tokens' forms, and return the new sums.
+
+    ``forms`` (token,) are the numbers of the tokens' spellings.
+    """
     rows = max(len(sums), int(forms.max(initial=-1)) + 1)
     grown = np.zeros((rows, values.shape[1]), np.int64)
     grown[: len(sums)] = sums.reshape(len(sums), -1)[:, : values.shape[1]] if len(sums) else 0
@@ -79,8 +92,9 @@ def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
 class AtlasState:
     """The content of an atlas under construction: everything computed from the blocks read so far.
 
-    A form is the spelling of a token. ``forms`` has, for each side (text, and target if there is one) and window, the
-    form numbers of the tokens. ``numbers`` are the numbers of the windows, and ``text_numbers`` those of their texts.
+    A form is the spelling of a token, and ``vocabulary`` gives its number. ``forms`` has the form numbers of the tokens
+    of each window, for each side (text, and target if there is one). ``numbers`` are the numbers of the windows, and
+    ``text_numbers`` those of their texts.
     """
 
     most: int
@@ -160,11 +174,11 @@ class AtlasState:
             _join_stack(self.stacks[part], stack, moved)
 
     def save(self, file: Path, run: str) -> None:
-        """Save the state with the hash ``run`` of its run; the file is replaced atomically."""
+        """Save the state together with ``run``, the key of its plan; the file is replaced atomically."""
         replace_file(file, self.encode(run))
 
     def encode(self, run: str) -> list[Any]:
-        """Encode the state and the hash ``run`` of its run as blocks of bytes."""
+        """Encode the state and ``run``, the key of its plan, as blocks of bytes."""
         arrays, stacks = dict[str, Integers](), dict[str, Any]()
         for part, stack in self.stacks.items():
             stacks[part] = [stack.layers, stack.heads]
@@ -200,12 +214,12 @@ class AtlasState:
 
     @classmethod
     def load(cls, file: Path) -> tuple[AtlasState, str]:
-        """Load a saved state and the hash of its run; raise ValueError or OSError if it cannot be read."""
+        """Load a saved state and the key of its plan; raise ValueError or OSError if it cannot be read."""
         return cls.decode(file.read_bytes())
 
     @classmethod
     def decode(cls, content: bytes) -> tuple[AtlasState, str]:
-        """Decode the bytes of ``encode``: the state and the hash of its run; raise ValueError for other bytes."""
+        """Return the state and the key of its plan from the bytes of ``encode``; raise ValueError for other bytes."""
         _metadata, arrays = codec.decode(content)
         try:
             said = json.loads(arrays["json"].tobytes())
@@ -223,7 +237,7 @@ class AtlasState:
 
 
 def replace_file(file: Path, blocks: Iterable[Any]) -> None:
-    """Write blocks of bytes to a file; a reader sees the old content or the new content as a whole."""
+    """Replace a file atomically by blocks of bytes: a reader sees the old or the new content, never a mixture."""
     fresh = file.with_name(f"{file.name}.new")
     with fresh.open("wb") as stream:
         for block in blocks:

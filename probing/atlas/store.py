@@ -221,7 +221,10 @@ class _Tables:
 
 
 def mean_interval(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the mean over the first axis, and a 95 % interval from its standard error, as float32."""
+    """Return (mean, low, high) over the first axis, as float32.
+
+    ``low`` and ``high`` are the normal 95 % interval of the mean, from its standard error; NaN for a single value.
+    """
     mean = values.mean(axis=0)
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full_like(mean, np.nan)
     ends = mean - ERRORS_95 * error, mean + ERRORS_95 * error
@@ -266,7 +269,7 @@ class Atlas:
 
     @cached_property
     def heads(self) -> tuple[HeadName, ...]:
-        """Return the heads in the order of all tables."""
+        """Return the heads in the order in which all tables of the atlas number them."""
         return tuple(
             HeadName(part, layer, head)
             for part, (layers, heads) in self.manifest["stacks"].items()
@@ -284,21 +287,24 @@ class Atlas:
 
     @cached_property
     def forms(self) -> pa.Table:
-        """Return the table of forms."""
+        """Return the table of token spellings (forms.parquet)."""
         return self.table("forms")
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Return a mapping from the forms to their numbers."""
+        """Return a mapping from each token spelling to its row in ``forms``."""
         return {form: at for at, form in enumerate(self.forms["form"].to_pylist())}
 
     @cached_property
     def windows(self) -> pa.Table:
-        """Return the table of windows."""
+        """Return the table of the windows of text (windows.parquet)."""
         return self.table("windows")
 
     def table(self, name: str, **options: Any) -> pa.Table:
-        """Return the table of a file; raise UserError if it is damaged. ``options`` are those of pyarrow."""
+        """Return the table in the file ``name``.parquet; raise UserError if it is damaged.
+
+        ``options`` are passed to pyarrow's reader.
+        """
         try:
             return pq.read_table(self.folder / f"{name}.parquet", **options)
         except (pa.ArrowException, OSError) as error:

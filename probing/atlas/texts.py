@@ -52,7 +52,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
 
 
 def blocks(texts: Iterable[AtlasText]) -> Iterator[list[AtlasText]]:
-    """Yield the texts in blocks; equal texts always give equal blocks."""
+    """Divide texts into blocks and yield them; the same sequence of texts always gives the same blocks."""
     block: list[AtlasText] = []
     size = 0
     for text in texts:

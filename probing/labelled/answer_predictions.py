@@ -19,11 +19,11 @@ from probing.text_pairs import Mean, mean_of
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """A test question with its gold answers and the model's answer; ``said`` is "" for "no answer".
+    """A test question with its gold answers, and the model's answer ``said``, which is "" for "no answer".
 
-    ``place`` is the span of the answer in the passage, in characters, and ``probability`` its probability; both are
-    None if unknown. ``exact_match`` and ``f1`` are SQuAD's scores, from 0 to 1. ``baseline`` is the F1 of the passage's
-    sentence that is most similar to the question.
+    ``place`` is the span of the model's answer in the passage, in characters, and ``probability`` its probability; both
+    are None if unknown. ``exact_match`` and ``f1`` are SQuAD's scores of the answer, from 0 to 1. ``baseline`` is the
+    F1 of the passage's sentence that shares the most words with the question.
     """
 
     asked: PassageQuestion
@@ -36,12 +36,12 @@ class AnswerPrediction:
 
     @property
     def hit(self) -> bool:
-        """Return True if the answer is exactly right."""
+        """Return True if the model's answer matches a gold answer exactly (``exact_match`` is 1)."""
         return self.exact_match == 1.0
 
     @property
     def golds(self) -> list[str]:
-        """Return the different texts that count as right; empty if the question has no answer."""
+        """Return the distinct gold answers; empty if the question has no answer."""
         return list(dict.fromkeys(answer.text for answer in self.asked.answers))
 
 
@@ -54,12 +54,15 @@ class AnswerResults:
 
     @property
     def f1(self) -> Mean:
-        """Return the mean F1 over the questions, with its bootstrap interval, as arrays of shape (1,)."""
+        """Return the model's mean F1 over the questions, 0 to 1, with its 95 % bootstrap interval, shape (1,)."""
         return _mean([row.f1 for row in self.rows])
 
     @property
     def lead(self) -> Mean:
-        """Return the mean of F1 minus the baseline's F1, with its interval over the questions, shape (1,)."""
+        """Return the mean difference between the F1 of the model and of the baseline, shape (1,).
+
+        It is positive if the model is better. The 95 % bootstrap interval resamples questions.
+        """
         return _mean([row.f1 - row.baseline for row in self.rows])
 
 

@@ -95,7 +95,7 @@ Line = tuple[int, list[str]]  # (line number, fields)
 
 @dataclass(frozen=True)
 class WordColumns:
-    """The columns of words and tags, counted from 1, and the use of spaces; None means to detect it.
+    """The columns of words and tags, counted from 1; a value of None is detected from the file.
 
     ``apart`` is True if the text has spaces between words.
     """

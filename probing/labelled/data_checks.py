@@ -48,14 +48,14 @@ def preview(labels: LabeledDataset, most: int = 10) -> list[LabeledText | Tagged
 
 @dataclass(frozen=True)
 class Balance:
-    """The counts of the labels (or span types) in each split."""
+    """The number of texts with each label (or of spans of each type) in each split."""
 
     counts: dict[str, dict[str, int]]  # split -> class or kind -> count, by decreasing frequency in train
     kind: str
 
     @property
     def largest(self) -> tuple[str, float]:
-        """Return the most frequent label of train and its share, 0 to 1."""
+        """Return the most frequent label (or span type) of train, and its share of all labels there, 0 to 1."""
         train = self.counts["train"]
         label = next(iter(train))
         return label, train[label] / sum(train.values())
@@ -95,7 +95,7 @@ def _labels_of(row: LabeledText | TaggedText) -> list[str]:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Counts of repeated texts; ``across`` counts texts of dev or test that occur in an earlier split, too."""
+    """Counts of repeated texts; ``across`` counts distinct texts of dev or test that an earlier split contains, too."""
 
     across: dict[tuple[str, str], int]  # by (earlier split, later split)
     within: int  # rows of train that repeat the text of an earlier row
@@ -208,7 +208,7 @@ class LengthFit:
 def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_MEASURED) -> LengthFit:
     """Count the truncated texts and unknown tokens of all splits, for a model that reads ``length`` tokens.
 
-    ``measure`` returns the tokens of texts; at most ``most`` texts are measured.
+    ``measure`` returns the numbers of tokens and of unknown tokens of texts. At most ``most`` texts are measured.
 
     >>> rows = [LabeledText("a b c", "x"), LabeledText("d", "y")]
     >>> def words(texts):

@@ -39,7 +39,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 class SpanCounts:
     """The numbers of right, predicted and true spans, from which precision, recall and F1 are computed.
 
-    A ratio with a denominator of 0 is 0.
+    Precision, recall and F1 are 0 if their denominator is 0.
     """
 
     right: int
@@ -67,7 +67,7 @@ class SpanCounts:
 
 
 def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[SpanCounts, dict[str, SpanCounts]]:
-    """Count right, predicted and true spans: for all types together, and for each type.
+    """Count right, predicted and true spans; return the counts over all types, and those of each type.
 
     ``true`` and ``found`` are the true and predicted tags of each sentence. Raise ValueError if their lengths differ.
 
@@ -152,7 +152,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
-    """Return bootstrap sums, (row, number) -> (draw, number): the totals of randomly redrawn rows.
+    """Return the column totals of bootstrap samples of the rows, (row, number) -> (draw, number).
 
     Each draw samples as many rows as there are, with replacement. A function of totals, such as F1, can then be
     computed for each draw. The seed is fixed.
@@ -169,10 +169,11 @@ def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
 
 
 def interval(value: float, drawn: Numbers) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a number between 0 and 1, from its values in the draws.
+    """Return the 95 % bootstrap interval of a statistic between 0 and 1.
 
-    It is the basic interval, which mirrors the draws at the observed value and so corrects their bias (A. C. Davison,
-    D. V. Hinkley, 1997, Bootstrap Methods and their Application, chapter 5.2).
+    ``value`` is the observed statistic, and ``drawn`` has its value in each bootstrap sample. The basic interval
+    mirrors the draws at the observed value and so corrects their bias (A. C. Davison, D. V. Hinkley, 1997, Bootstrap
+    Methods and their Application, chapter 5.2).
 
     >>> [round(end, 2) for end in interval(0.5, np.linspace(0.5, 0.7, 41))]
     [0.31, 0.49]
@@ -185,7 +186,10 @@ Counts = npt.NDArray[np.int64]
 
 
 def confusion(told: TestPredictions) -> Counts:
-    """Return the confusion matrix of test predictions, (true label, predicted label); it counts texts or words."""
+    """Return the confusion matrix of test predictions, shape (true label, predicted label).
+
+    It counts texts, or the words of tagged texts.
+    """
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
     if pairs:
@@ -194,7 +198,10 @@ def confusion(told: TestPredictions) -> Counts:
 
 
 def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
-    """Return right, predicted and true counts of each class of texts, or of each span type."""
+    """Return the numbers of right, predicted and true texts of each class, or of right, predicted and true spans.
+
+    Spans are counted by type.
+    """
     if told.kind == "tag":
         rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
@@ -204,7 +211,7 @@ def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
 
 
 def f1_interval(told: TestPredictions) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of the micro F1 of spans, resampled by sentence."""
+    """Return the 95 % bootstrap interval of F1 over the spans of all types (micro F1); sentences are resampled."""
     each = [score([row.tags], [row.told])[0] for row in told.rows if isinstance(row, TagPrediction)]
     counts = np.array([(one.right, one.found + one.true) for one in each], np.float64).reshape(-1, 2)
     return interval(float(_f1(counts.sum(axis=0))), _f1(redrawn(counts)))
@@ -217,7 +224,7 @@ def _f1(counts: Numbers) -> Numbers:
 
 
 def most_mistaken(counts: Counts, most: int) -> list[int]:
-    """Return the ``most`` labels with the most errors in a confusion matrix, in the matrix's order.
+    """Return the indices of the ``most`` labels with the most errors in a confusion matrix, in increasing order.
 
     An error counts for the true label and for the predicted label.
 
@@ -229,7 +236,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """Return a confusion matrix of the labels ``kept``; a last row and column sum all other labels.
+    """Return a confusion matrix of the labels ``kept``, with the sums of all other labels as last row and column.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]
@@ -250,7 +257,11 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AnswerConfidences:
-    """The model's confidence in each answer, if the answer is right, and its test row, shape (answer,)."""
+    """The answers of a model on its test rows, as arrays of shape (answer,).
+
+    ``sure`` is the model's probability of its answer, ``right`` is True if the answer is correct, and ``row`` is the
+    index of the test row.
+    """
 
     sure: Numbers
     right: Bools
@@ -261,10 +272,12 @@ class AnswerConfidences:
 class Calibration:
     """A reliability diagram and the expected calibration error: do confidences match accuracies?
 
-    The answers are divided into bins of similar confidence. The arrays have shape (bin,), by increasing confidence:
-    number of answers, mean confidence and accuracy (NaN for an empty bin). ``error`` is the mean difference between
-    confidence and accuracy, from 0 to 1, with the 95 % interval ``low`` to ``high``. A perfectly calibrated model has
-    an error by chance, too: ``by_chance`` is its mean for the same confidences, and ``at_most`` its 95th percentile.
+    Answers are divided into bins of equal width by their confidence. The arrays have shape (bin,), by increasing
+    confidence: number of ``answers``, mean confidence ``sure`` and accuracy ``right`` (NaN for an empty bin).
+
+    ``error`` is the absolute difference between mean confidence and accuracy of a bin, averaged over all answers, from
+    0 to 1. Its 95 % interval is ``low`` to ``high``. A perfectly calibrated model also has an error by chance. For the
+    same confidences, ``by_chance`` is the mean of that error, and ``at_most`` its 95th percentile.
     """
 
     answers: Integers
@@ -295,7 +308,7 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Compute the calibration error of at least one answer, with its interval and its size by chance.
+    """Compute the calibration of at least one answer: bins, calibration error with its interval, and error by chance.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))

@@ -39,7 +39,7 @@ class TextPrediction:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the pair (true class, predicted class), in a tuple as for tagged texts."""
+        """Return the pair (true class, predicted class), in a tuple of length 1."""
         return ((self.true, self.said),)
 
 
@@ -47,8 +47,8 @@ class TextPrediction:
 class TagPrediction:
     """A text with the true and the predicted BIO tags of its words.
 
-    ``shares`` are the probabilities of the predicted tags, None for a truncated word. ``pairs`` are (true, predicted)
-    label indices of the words, each a cell of the confusion matrix.
+    ``tags`` are the true tags, ``told`` the predicted tags, and ``shares`` their probabilities (None for a truncated
+    word). ``pairs`` has the indices of the true and the predicted label of each word, a cell of the confusion matrix.
     """
 
     text: str
@@ -65,7 +65,7 @@ class TagPrediction:
 
     @property
     def sure(self) -> float:
-        """Return the number by which rows are sorted: the highest confidence of an error, else the lowest of all."""
+        """Return the confidence by which rows are sorted: the highest of a wrong tag, else the lowest of all tags."""
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)

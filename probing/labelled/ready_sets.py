@@ -25,9 +25,9 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4,
 
 
 def line(row: LabeledText | TaggedText, label: str = "") -> str:
-    """Return a row as a packed line; ``label`` is the class of a text that also has tags.
+    """Return a row as a line of a packed file; raise ValueError if the format cannot represent the row.
 
-    Raise ValueError if the format cannot represent the row.
+    ``label`` is the class of a tagged text if the set has both classes and tags.
 
     >>> line(TaggedText("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O")))
     '\\t\\tPER\\tAnn\\t sings'

@@ -63,7 +63,7 @@ class QuestionSet:
 
     @property
     def kind(self) -> HeadKind:
-        """Return the kind of the task, like the attribute of a `LabeledDataset`."""
+        """Return the kind of the task, as the attribute ``kind`` of a `LabeledDataset` does."""
         return "answer"
 
 
