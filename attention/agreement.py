@@ -1,6 +1,6 @@
 """Token attribution from attention: mean maps, attention rollout, vector norms and value zeroing.
 
-Maps are (layer, query, key), the mean over the heads of a layer; rows sum to one.
+Maps have the shape (layer, query, key) and are means over the heads of a layer; their rows sum to one.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def mean_row_distance(rows: FloatArray) -> float:
 def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatArray:
     """Return the norm of the vector that each query receives from each key, shape (query, key).
 
-    The vector is Σ_h α_h(i, j) · v_h(j) W_O,h, a sum over heads (arXiv:2004.10102). ``weights`` α is (head, query,
-    key), ``values`` v is (head, key, channel), and ``output`` W_O is (head, channel, output).
+    For query i and key j, the vector is Σ_h α_h(i, j) · v_h(j) W_O,h, a sum over heads (arXiv:2004.10102). ``weights``
+    α is (head, query, key), ``values`` v is (head, key, channel), and ``output`` W_O is (head, channel, output).
 
     >>> norms(np.full((1, 1, 2), 0.5), np.array([[[3.0], [0.0]]]), np.array([[[0.0, 2.0]]])).tolist()
     [[3.0, 0.0]]

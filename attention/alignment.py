@@ -21,9 +21,9 @@ END = "⟨end⟩"  # label of the end-of-sequence token, which the last step gen
 
 
 class CrossRowConvention(StrEnum):
-    """The decoder step whose cross-attention is read as the row of a target token.
+    """A convention for reading cross-attention: which decoder step gives the row of a target token?
 
-    It is the step that generates the token, or the step that has the token as its input.
+    A step generates the token (WRITING), and the next step has the token as its input (OWN).
     """
 
     WRITING = "writing"  # the step that generates the token
@@ -62,9 +62,9 @@ def alignment(  # noqa: PLR0913  # a head and the options of the alignment
 ) -> Alignment:
     """Return the alignment of target and source tokens, or words, by a cross-attention head.
 
-    For words, attention to a word is the sum over its tokens and attention from a word the mean over the steps that
-    generate them (arXiv:1906.04341). Special tokens are included by default, since idle heads often attend to the end
-    of the source. Without ``special`` they are left out and the weights are not rescaled. Raise Unavailable if the
+    If ``by_words`` is set, attention to a word is the sum over its tokens. Attention from a word is the mean over the
+    rows of its tokens (arXiv:1906.04341). Special tokens are included by default, since idle heads often attend to the
+    end of the source. Without ``special``, they are left out and the weights are not rescaled. Raise Unavailable if the
     trace has no cross-attention.
     """
     looked = View(read(trace, read_at), "cross", words=by_words, special=special)
@@ -74,7 +74,7 @@ def alignment(  # noqa: PLR0913  # a head and the options of the alignment
 def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
     """Return a trace whose cross-attention rows are labelled by the convention ``read_at``.
 
-    With WRITING, the target tokens are shifted by a position, so only the stack "cross" of the result is valid. Raise
+    With WRITING, each row is labelled by the next target token, so only the stack "cross" of the result is valid. Raise
     Unavailable if the trace has no cross-attention.
     """
     if trace.target is None or "cross" not in trace.parts:
@@ -105,7 +105,7 @@ def output_tokens(row: TokenRow) -> TokenRow:
 
 
 def diagonal(target: int, source: int) -> list[int]:
-    """Return the source word at the same relative position as each target word: a baseline for alignment.
+    """Return, for each target word, the source word at the same relative position: a baseline for alignment.
 
     >>> diagonal(3, 6), diagonal(4, 2)
     ([1, 3, 5], [0, 0, 1, 1])
@@ -122,7 +122,10 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class HandAligned:
-    """A sentence pair with manual word alignments; words are (start, stop) in characters."""
+    """A sentence pair with manual links between its words.
+
+    The words are (start, stop) in characters. ``sure`` and ``possible`` have pairs (source word, target word).
+    """
 
     source: str
     target: str
@@ -182,7 +185,8 @@ def _argmax_sources(weights: FloatArray) -> Places:
 class AlignmentCounts:
     """Numbers of predicted and manual links, from which accuracy and alignment error rate are computed.
 
-    All arrays have the same shape, such as (layer, head). The counts of several sentences can be added.
+    A is the set of predicted links, S of sure manual links, and P of sure or possible ones. All arrays have the same
+    shape, such as (layer, head). The counts of several sentences can be added.
     """
 
     words: Numbers  # target words with manual links
@@ -204,13 +208,13 @@ class AlignmentCounts:
 
     @property
     def share(self) -> Numbers:
-        """Return the share of target words that are predicted correctly, 0 to 1; 0 if no word has a manual link."""
+        """Return the share of linked target words whose predicted link is in P, 0 to 1; 0 if no word is linked."""
         share: Numbers = self.found / np.maximum(self.words, 1)
         return share
 
     @property
     def error(self) -> Numbers:
-        """Return the alignment error rate, 0 to 1; 1 if there are no links."""
+        """Return the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 (best) to 1; 1 without links."""
         rate: Numbers = 1 - (self.in_sure + self.in_allowed) / np.maximum(self.links + self.sure, 1)
         return rate
 
@@ -249,12 +253,12 @@ def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
 
 
 def by_diagonal(pair: HandAligned) -> AlignmentCounts:
-    """Count how many links of ``diagonal``, a baseline, agree with the manual links; counts of shape ()."""
+    """Count how many links of the baseline ``diagonal`` agree with the manual links; the counts have shape ()."""
     return count(pair, np.array(diagonal(len(pair.target_words), len(pair.source_words)), dtype=np.intp))
 
 
 def by_chance(pair: HandAligned) -> AlignmentCounts:
-    """Return the expected counts if each target word is linked to a random source word, shape ()."""
+    """Return the expected counts if each target word is linked to a random source word; they have shape ()."""
     sources, targets = len(pair.source_words), len(pair.target_words)
     every = count(pair, np.repeat(np.arange(sources, dtype=np.intp)[:, None], targets, axis=1))
     return AlignmentCounts(*(np.asarray(value.mean()) for value in vars(every).values()))

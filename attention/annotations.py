@@ -1,10 +1,10 @@
 """Annotated links between words, and the test for whether a head's attention finds them.
 
-A link has a source word and a target word, and a head finds it if the target gets more attention than all other
-candidates.
+A link has a source word and a target word. A head finds the link if the source attends more to the target than to any
+other candidate.
 
-If every other word is a candidate, attention to a word is the sum over its tokens, and attention from a word the mean
-over its tokens (arXiv:1906.04341). Special tokens and the source itself are excluded. If an annotation lists its
+If every word is a candidate, attention to a word is the sum over its tokens, and attention from a word the mean over
+its tokens (arXiv:1906.04341). Special tokens and the source itself are excluded. If an annotation lists its
 candidates, the value of a candidate is the largest weight between any of its tokens and any token of the source.
 """
 
@@ -46,7 +46,7 @@ class AnnotatedText:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A padded batch of annotated texts, with the tokens that belong to each of their words."""
+    """A padded batch of annotated texts, with the tokens that belong to each annotated word."""
 
     items: tuple[AnnotatedText, ...]
     units: BoolArray  # (text, unit, token): True if the token belongs to the unit
@@ -64,9 +64,9 @@ class Layout:
         return cls(tuple(items), units)
 
     def read(self) -> BoolArray:
-        """Return True for each link with all its words among the tokens that the model reads, shape (link,).
+        """Return True for each link if the model reads its source, target and candidates, shape (link,).
 
-        A word is missing if the text was truncated.
+        The words of a truncated text may be missing.
         """
         seen: BoolArray = np.any(self.units, axis=2)
         return np.array(
@@ -79,10 +79,11 @@ class Layout:
         )
 
     def find_hits(self, weights: FloatArray) -> BoolArray:
-        """Return a flag for each link that a head finds, shape (link, direction, head), in text order.
+        """Return True if a head finds a link in a direction, shape (link, direction, head); links are in text order.
 
-        ``weights`` is (text, head, query, key). Direction 0 is from source to target, and 1 from target to source. A
-        link is not found if its source has no weight on any candidate.
+        ``weights`` is (text, head, query, key). Direction 0 asks if the source attends to the target more than to other
+        candidates. Direction 1 asks if the target attends to the source more than other candidates do. A link is not
+        found if all these weights are zero.
         """
         links = [(text, link) for text, item in enumerate(self.items) for link in item.links]
         result = np.zeros((len(links), DIRECTIONS, weights.shape[1]), dtype=bool)
@@ -103,7 +104,7 @@ def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
     """Return True for each token that belongs to a word or another annotated span, shape (unit, token).
 
     A token belongs to a unit if they share a character. A token without characters takes the span of the next token of
-    its word, or else of the previous token; special tokens belong to no unit.
+    its word, or else of the previous token of its word. Special tokens belong to no unit.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> membership(row, [(0, 7)]).tolist()
@@ -146,11 +147,11 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 
 
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
-    """Return a head's attention to each candidate for the target of a link, shape (unit,).
+    """Return a head's attention between a link's source and each candidate for its target, shape (unit,).
 
     A unit is a word or another annotated span. ``weights`` is (query, key) and ``units`` (unit, token). ``direction``
-    is 0 for attention from the link's source to its target, and 1 for the reverse. Units that are not candidates are
-    NaN.
+    is 0 for attention from the source to the candidates, and 1 for the reverse. The value of a unit that is not a
+    candidate is NaN.
 
     >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
     >>> candidate_weights(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives

@@ -48,10 +48,9 @@ def window_positions(kinds: Sequence[int], length: int, stride: int) -> list[lis
 class WindowScores:
     """The start and end logits of a window, (token,), and the span of each token in the passage.
 
-    ``letters`` (token, 2) has the first character of each token and the character after it, or NOWHERE if the token
-    cannot be part of an answer. ``null`` is the position of [CLS], at which models say that there is no answer.
-    ``bounds`` (token, 2) is True for tokens that may begin an answer, and that may end it, because a word begins or
-    ends there; None allows all.
+    ``letters`` (token, 2) has the span (start, stop) of each token in characters, or NOWHERE if the token cannot be
+    part of an answer. ``null`` is the position of [CLS], whose logits score "no answer". ``bounds`` (token, 2) has two
+    flags: an answer may begin at the token, and may end at it, because a word does. None allows all tokens.
     """
 
     start: FloatArray
@@ -62,7 +61,7 @@ class WindowScores:
 
     @property
     def null_score(self) -> float:
-        """Return the sum of both logits at [CLS]."""
+        """Return the score of "no answer" in this window: the sum of the start and end logits at [CLS]."""
         return float(self.start[self.null]) + float(self.end[self.null])
 
 
@@ -70,9 +69,9 @@ class WindowScores:
 class ScoredSpan:
     """An answer span: its characters in the passage, its tokens in the window ``window``, and its score.
 
-    ``first`` and ``last`` are token positions in the window. ``score`` is the sum of the start and end logits.
-    ``probability`` is the softmax of the scores over all spans of all windows; "no answer" is included if the model can
-    give it.
+    ``first`` and ``last`` are token positions in the window. ``score`` is the sum of the start logit of the first token
+    and the end logit of the last. ``probability`` is from a softmax over the scores of all spans of all windows. The
+    softmax includes "no answer" if the model can give it.
     """
 
     letters: Letters
@@ -106,8 +105,8 @@ def best_spans(windows: Sequence[WindowScores], no_answer: bool, top: int = 1) -
     """Return the ``top`` best spans over all windows.
 
     A span lies in a single window, has at most MOST_ANSWER tokens, and starts no later than it ends. If several windows
-    contain it, its best score counts. The score of "no answer" is the smallest over the windows, as in BERT's script
-    for SQuAD 2.0, because it is wrong if any window contains an answer.
+    contain a span, its best score counts. The score of "no answer" is its smallest score over the windows, as in BERT's
+    script for SQuAD 2.0, because "no answer" is wrong if any window contains an answer.
 
     >>> letters = np.array([[-1, -1], [0, 3], [4, 9]])
     >>> one = WindowScores(np.float32([0, 2, 0]), np.float32([0, 1, 3]), letters, 0)
@@ -165,9 +164,9 @@ SPACED = "\u0e00"  # before it are the scripts with spaces between words that ar
 
 
 def word_bounds(passage: str, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return two flags per token, shape (token, 2): True if a word begins at it, and if a word ends at it.
+    """Return two flags for each token, shape (token, 2): a word begins at the token, and a word ends at it.
 
-    In Chinese, Japanese, Thai and Korean both are True for every token.
+    In Chinese, Japanese, Thai and Korean, both flags are True for every token.
 
     >>> word_bounds("unhappy cats", np.array([[0, 2], [2, 7], [8, 12]])).tolist()
     [[True, False], [False, True], [True, True]]
@@ -181,7 +180,7 @@ def _is_inside(passage: str, at: int) -> bool:
 
 
 def token_span(letters: NDArray[np.int64], answer: Letters) -> tuple[int, int] | None:
-    """Return the first and last token that overlap with an answer; None if the window cuts the answer off.
+    """Return the first and last token of a window that overlap with an answer; None if the answer is cut off.
 
     >>> token_span(np.array([[-1, -1], [0, 3], [4, 9]]), (4, 7)), token_span(np.array([[-1, -1], [0, 3]]), (2, 9))
     ((2, 2), None)

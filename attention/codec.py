@@ -5,9 +5,9 @@
 Saved traces (`attention/storage.py`), messages between processes (`serving/protocol.py`) and maps for the browser
 (`viz/components/shared/frames.js`) use it. Nothing in a file is executed.
 
-Measured on real maps (docs/LOG.md), linear 8-bit coding loses up to half of a row's mass at 512 tokens and square-root
-coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for display as float16. "whole" is for
-rounded queries and keys (`viz/site_layers.py`).
+Measured on real maps (docs/LOG.md), linear 8-bit coding loses up to half of a row's mass at 512 tokens, and square-root
+coding 1 %. Pictures of maps are therefore sent as square-root bytes, and numbers for display as float16. The coding
+"whole" is for rounded queries and keys (`viz/site_layers.py`).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Aligned:
 
 
 def align(left: View, right: View) -> tuple[Aligned, Aligned]:
-    """Align two views; return the alignment of their queries and the alignment of their keys."""
+    """Align two views; return two alignments, that of their queries and that of their keys."""
     queries, keys = zip(left.trace.token_rows(left.part), right.trace.token_rows(right.part), strict=True)
     by_query = _cells((left.queries, right.queries), queries, _same_text(left, right, queries))
     if left.queries == left.keys and right.queries == right.keys:
@@ -61,8 +61,8 @@ def align(left: View, right: View) -> tuple[Aligned, Aligned]:
 def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Align the words of two texts; return pairs of indices in text order.
 
-    Case is ignored. Words of the longest common subsequence match, and so do words between them if both gaps have the
-    same length.
+    Case is ignored. Words of the longest common subsequence are aligned. Words in a gap between them are aligned in
+    order if the gap has the same length in both texts.
 
     >>> by_words("it was too tired".split(), "it was much too wide".split())
     [(0, 0), (1, 1), (2, 3), (3, 4)]
@@ -221,9 +221,10 @@ Heads = npt.NDArray[np.intp]  # (layer, head, 2): layer and head on the right fo
 
 
 def divergence(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the Jensen–Shannon divergence of each pair of rows, (..., row, key) -> (..., row).
+    """Return the Jensen–Shannon divergence of each left row and the same right row, (..., row, key) -> (..., row).
 
-    Values are in bits, from 0 (equal distributions) to 1 (no common key), or NaN if a row is all zero on either side.
+    Rows are first scaled to sum to one. Values are in bits, from 0 (equal distributions) to 1 (no common key), or NaN
+    if either row is all zero.
 
     >>> divergence(np.array([[1.0, 0.0], [0.2, 0.2]]), np.array([[0.0, 0.5], [0.5, 0.5]])).tolist()
     [1.0, 0.0]
@@ -251,11 +252,11 @@ class AlignedViews:
         return AlignedViews(left, right, *align(left, right))
 
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return a head's weights between aligned words, and each query's weight on keys without a partner.
+        """Return a head's weights between aligned words, and each query's total weight on keys that are not aligned.
 
         The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for the left view and 1 for the right.
-        ``rows`` selects pairs of queries, by default all. Weights are summed over the cells of a key and averaged over
-        the cells of a query.
+        ``rows`` selects pairs of queries, by default all. If a side of a pair has several cells, weights are summed
+        over cells of keys and averaged over cells of queries.
         """
         view = (self.left, self.right)[side]
         queries, keys = self._runs[side]
@@ -270,7 +271,10 @@ class AlignedViews:
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
     def row(self, side: int, layer: int, head: int, query: Run) -> FloatArray:
-        """Return the mean attention of neighbouring queries in one of the views, shape (key,)."""
+        """Return a head's attention averaged over the queries ``query`` (start, stop) of a view, shape (key,).
+
+        ``side`` is 0 for the left view and 1 for the right.
+        """
         view = (self.left, self.right)[side]
         weights: FloatArray = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights
@@ -284,7 +288,7 @@ class AlignedViews:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Differences between each head of the left view and the corresponding head on the right, (layer, head)."""
+    """Differences between each head of the left view and its partner in the right view, arrays (layer, head)."""
 
     bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
     lost: tuple[FloatArray, FloatArray]  # left and right: mean weight on keys that are not aligned
@@ -293,7 +297,7 @@ class Changes:
 
     @property
     def most(self) -> tuple[int, int]:
-        """Return the layer and head that differ most, by divergence."""
+        """Return the (layer, head) of the left view that differs most from its partner, by divergence."""
         layer, head = np.unravel_index(int(np.nanargmax(self.bits)), self.bits.shape)
         return int(layer), int(head)
 
@@ -332,7 +336,7 @@ def changes(views: AlignedViews, partners: Heads) -> Changes:
 
 
 def sample_rows(views: AlignedViews, heads: int) -> Rows | None:
-    """Return evenly spaced pairs of queries of a long text, or None if all pairs are compared."""
+    """Return the indices of evenly spaced query pairs of a long text, or None if all pairs are to be compared."""
     pairs = len(views.queries.pairs)
     keys = max(len(views.left.keys), len(views.right.keys))
     most = max(16, MOST_WORK // (heads * keys))
@@ -340,10 +344,10 @@ def sample_rows(views: AlignedViews, heads: int) -> Rows | None:
 
 
 def head_divergences(views: AlignedViews) -> FloatArray:
-    """Return the mean Jensen–Shannon divergence between each left and each right head, in bits.
+    """Return the Jensen–Shannon divergence between each left and each right head, averaged over the queries.
 
-    The shape is (left head, right head), with heads numbered layer by layer. All maps are held in memory, so use short
-    texts.
+    Values are in bits, from 0 (equal attention) to 1. The shape is (left head, right head), with heads numbered layer
+    by layer. All maps are held in memory, so use short texts.
     """
     left, right = (_all_shares(views, side) for side in (0, 1))
     alone = [entropy(maps) for maps in (left, right)]
@@ -384,8 +388,8 @@ def _run_sums(values: FloatArray, runs: Rows) -> FloatArray:
 def same_place(token: int, one: TokenRow, first: Picture, other: TokenRow, second: Picture) -> int:
     """Return the patch of the second picture at the relative position of ``token`` in the first.
 
-    Positions are relative to the whole picture and are clamped to the grid. A token that is not a patch is matched by
-    its text, or else by the first token; so are all tokens if a row has no grid.
+    Positions are relative to the whole picture and are clamped to the grid. A token that is not a patch is matched to
+    the token with the same text, or else to the first token. If either row has no grid, all tokens are matched so.
     """
     here, there = one.grid, other.grid
     box = None if here is None else here.pixels(token)

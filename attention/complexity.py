@@ -132,7 +132,10 @@ class CostSizes:
 
     @property
     def pairs_meet_rest(self) -> float:
-        """Return the number of tokens n at which ``pairs`` needs as many operations as all linear maps together."""
+        """Return the number of tokens n at which ``pairs`` needs as many operations as all other parts of the layer.
+
+        These parts are ``projections`` and ``feed_forward``.
+        """
         rest = self.feed_forward(np.ones(1)) + self.projections(np.ones(1))
         return float(rest[0] / self.pairs(np.ones(1))[0])
 

@@ -1,4 +1,4 @@
-"""Contrastive directions of a head: those in which queries match their labelled keys better than others.
+"""Contrastive directions of a head: directions in which queries match their labelled keys better than other keys.
 
 The contrast is a matrix: the mean of the outer products q kᵀ over labelled pairs, minus their mean over other keys of
 the same queries. Its singular vectors are directions in the spaces of queries and of keys (arXiv:2602.04752).
@@ -41,7 +41,7 @@ class LabelledPairs:
         return len(self.queries)
 
     def pick(self, chosen: BoolArray) -> LabelledPairs:
-        """Return only the queries that ``chosen`` (query,) marks, with their candidates."""
+        """Return the pairs with only the queries for which ``chosen`` (query,) is True, and their candidates."""
         kept = np.repeat(chosen, self.sizes)
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
@@ -49,7 +49,7 @@ class LabelledPairs:
         return LabelledPairs(self.queries[chosen], self.keys[kept], starts, labelled, self.groups[chosen])
 
     def shuffle_labels(self, random: np.random.Generator) -> LabelledPairs:
-        """Return the pairs with a random candidate of each query labelled as its correct key."""
+        """Return a copy in which a random candidate of each query is labelled as its correct key."""
         drawn = self.starts + (random.random(len(self)) * self.sizes).astype(np.int64)
         return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.groups)
 
@@ -64,9 +64,9 @@ class LabelledPairs:
         return found
 
     def hits(self, values: Numbers) -> BoolArray:
-        """Return True for each query whose labelled key has the largest value of its candidates, shape (query,).
+        """Return True for each query whose labelled key has the largest value of all its candidates, shape (query,).
 
-        ``values`` is (candidate,).
+        ``values`` (candidate,) has a number for each candidate, such as its score. A query with a tie is False.
 
         >>> pairs = LabelledPairs(np.ones((2, 1)), np.ones((4, 1)), np.array([0, 2]), np.array([0, 3]), np.arange(2))
         >>> pairs.hits(np.array([2.0, 1.0, 5.0, 4.0])).tolist()
@@ -134,10 +134,10 @@ class ContrastiveDirections:
 
 
 def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tuple[int, ...], draws: int) -> Numbers:
-    """Return the share of ``reported`` queries found by directions from shuffled labels, a null distribution.
+    """Return the null distribution of the share of ``reported`` queries that contrastive directions find.
 
-    The shape is (draw, number of directions). Each draw shuffles the labels of ``selected``, from which the directions
-    are computed; the labels of ``reported`` remain.
+    The shape is (draw, number of directions), for each number in ``many``. Each draw shuffles the labels of
+    ``selected`` and computes the directions from them. The labels of ``reported`` are not shuffled.
     """
     random = np.random.default_rng(0)
     found = np.zeros((draws, len(many)))
@@ -148,7 +148,7 @@ def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tupl
 
 
 def rank_p_value(value: float, drawn: Numbers) -> float:
-    """Return the two-sided p-value of a value, given draws (draw,) from the null distribution.
+    """Return the two-sided p-value of a value from its rank among draws (draw,) of the null distribution.
 
     >>> rank_p_value(0.9, np.linspace(0, 0.5, 99)), rank_p_value(0.25, np.linspace(0, 0.5, 99))
     (0.02, 1.0)

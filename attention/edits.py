@@ -140,8 +140,8 @@ Pairs = tuple[tuple[int, int], ...]  # token pairs (recipient, donor)
 class PatchHead:
     """A patch of a head's output (its weighted sum of values, before W_O) at some tokens.
 
-    ``pairs`` lists (recipient token, donor token). If ``seed`` is given, a random change of the same size is made
-    instead, as a control.
+    The recipient's output is replaced by the donor's at each of ``pairs`` (recipient token, donor token). If ``seed``
+    is given, a random vector of the size of that change is added instead, as a control.
     """
 
     layer: int
@@ -155,8 +155,8 @@ class PatchHead:
 class PatchResidual:
     """A patch of the residual stream at the input of a layer, at some tokens.
 
-    ``pairs`` lists (recipient token, donor token). If ``seed`` is given, a random change of the same size is made
-    instead, as a control.
+    The recipient's vector is replaced by the donor's at each of ``pairs`` (recipient token, donor token). If ``seed``
+    is given, a random vector of the size of that change is added instead, as a control.
     """
 
     layer: int
@@ -171,8 +171,8 @@ Patch = PatchHead | PatchResidual
 def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...]:
     """Return the token pairs (left, right) of each pair of aligned words, for use in patches.
 
-    If the words have different numbers of tokens, their last tokens are paired, because a decoder has read the whole
-    word there.
+    If the words have m and n tokens, the last min(m, n) tokens of either are paired: a decoder has read the whole word
+    only at its end.
     """
     return tuple(
         _from_the_end(
@@ -194,17 +194,17 @@ def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
 
 
 def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return the patch sets of an experiment: one for each layer and word, and one per word for all layers.
+    """Return the patch sets of an experiment: a set for each layer and word, then a set for each word in all layers.
 
-    The list has (layers + 1) × words entries: the words of layer 0, of layer 1, and so on, and the sets for all layers
-    at the end.
+    The list has (layers + 1) × words entries: all words in layer 0, in layer 1, and so on. At the end, the set of a
+    word patches all layers together.
     """
     each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
     return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a set of patches for each head (layer, head); it replaces the head's output at all words."""
+    """Return a patch set for each head (layer, head) in ``places``; it replaces the head's output at all words."""
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
@@ -224,9 +224,9 @@ def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0)
 def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:
     """Return how far each patch set moves the answer towards the donor's answer, shape (set,).
 
-    0 is the answer of the recipient (``before``), 1 the answer of the donor (``other``); negative values move away from
-    the donor. ``values`` (set, entry) are the answers with each patch set. If answers are vectors, they are projected
-    onto the line between both. Raise ValueError if both answers are equal.
+    An effect of 0 is the recipient's answer (``before``), and 1 the donor's answer (``other``). Negative effects move
+    away from the donor. ``values`` (set, entry) are the answers with each patch set. If answers are vectors, they are
+    projected onto the line between ``before`` and ``other``. Raise ValueError if these are equal.
 
     >>> patching_effect(np.array([[0.0, 0.0], [1.0, 5.0], [2.0, 0.0]]), np.zeros(2), np.array([2.0, 0.0])).tolist()
     [0.0, 0.5, 1.0]
@@ -254,7 +254,9 @@ def similarity(vectors: FloatArray) -> FloatArray:
 
 
 def log_odds(logs: FloatArray) -> FloatArray:
-    """Return the log-odds of the first of two answers in nats, from log-probabilities (set, 2) to (set,).
+    """Return the log-odds of the first of two answers against the second in nats, (set, 2) -> (set,).
+
+    ``logs`` are the log-probabilities of both answers. The value is 0 if they are equally probable.
 
     >>> log_odds(np.log(np.array([[0.5, 0.25]]))).round(3).tolist()
     [0.693]
@@ -301,9 +303,10 @@ def _remap_edits(
 
 
 def heads_moved(before: Trace, after: Trace) -> FloatArray:
-    """Return how much each head's attention differs between two traces, shape (layer, head), 0 to 1.
+    """Return how much each head's attention differs between two traces of the same tokens, shape (layer, head).
 
-    The value is the mean over queries of the total variation distance between the rows of both traces.
+    The value is the mean over queries of the total variation distance between a query's rows in both traces. It is 0 if
+    the maps are equal, and 1 if no query attends to a common key.
     """
     found = [
         [0.5 * np.abs(one.weights(head) - other.weights(head)).sum(axis=1).mean() for head in range(one.heads)]

@@ -1,7 +1,8 @@
-"""The excess of links: the weight of a link beyond its expected weight.
+"""The excess of links: the weight of a link minus its expected weight.
 
-Two weights can be expected: the mean weight that the text's words give the same key (column mean), and the mean weight
-that the head gives the same position, such as the previous token, in other texts (positional prior).
+There are two expected weights, both in the same head. The column mean is the mean weight that the text's other words
+give the same key. The positional prior is the mean weight that the same relative position, such as the previous token,
+gets in other texts.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ColumnMeans:
-    """Sums of the attention that words give each key, in each head; long texts use sampled rows.
+    """Sums over a text's words of the weights that they give each key, in each head, for column means.
 
-    The view is passed to each method instead of being stored, so that the sums can outlive the trace.
+    Special tokens, and a key's weight on itself, do not count. The rows of long texts are sampled. The view is passed
+    to each method instead of being stored, so that the sums can outlive the trace.
     """
 
     rows: Rows  # queries in the sums, (row,)
@@ -57,7 +59,7 @@ class ColumnMeans:
         return self._without(weights, counted, self.sums, self.counts)
 
     def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight on ``key`` of the words other than each query, shape (layer, head, query).
+        """Return, for each query, the mean weight on ``key`` of all other words, shape (layer, head, query).
 
         ``weights`` (layer, head, query) are those of each query on ``key``, which are subtracted from the sum. The
         value is NaN if there are no other words.
@@ -81,9 +83,10 @@ class ColumnMeans:
 
 
 def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
-    """Return True if the row is a word, not a special token, and may attend to the column, another token.
+    """Return True for each pair of query and key that counts in column means, shape (row, col).
 
-    The shape is (row, col), for each head of the layer; ``cols`` defaults to all keys.
+    The query in ``rows`` is not a special token, differs from the key, and may attend to it. The pairs are the same in
+    all heads of the layer. ``cols`` are the keys, by default all.
     """
     words = np.array([not view.queries[row].special for row in rows], dtype=bool)
     keys = np.arange(len(view.keys)) if cols is None else cols
@@ -129,18 +132,18 @@ class PositionalPrior:
     means: FloatArray
 
     def row(self, view: View, query: int) -> FloatArray:
-        """Return the weight that a head usually gives the position of every key, shape (layer, head, key)."""
+        """Return the prior weight of each key, given its position relative to ``query``, shape (layer, head, key)."""
         _, keys = view.trace.token_rows(view.part)
         looking = np.arange(*view.queries[query].pieces)
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
         return _of_cells(found, view.keys)
 
     def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
-        """Return the weight that a head usually gives the position of a link."""
+        """Return the prior weight of a link, from the position of its key relative to its query."""
         return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
 
     def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> FloatArray:
-        """Return the weight that the heads usually give the positions of several links, shape (link,)."""
+        """Return the prior weight of each of several links, shape (link,); the arguments have the same shape."""
         looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
         looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
         rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
@@ -155,7 +158,7 @@ class PositionalPrior:
 
     @property
     def positional(self) -> BoolArray:
-        """Return True for each head that mostly attends to a fixed offset, shape (layer, head)."""
+        """Return True for each head that gives a fixed offset a mean weight of at least HABITUAL, (layer, head)."""
         near = self.means[:, :, 1 : 2 * REACH + 2]  # the outermost places collect many offsets, so leave them out
         result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
         return result
@@ -185,7 +188,7 @@ def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indic
 
 
 def positional_prior(traces: Iterable[Trace], part: str | None = None) -> PositionalPrior:
-    """Estimate the positional prior of a model's heads from its traces of other texts, at least one."""
+    """Estimate the positional prior of a model's heads from the traces of at least a single reference text."""
     sums, counts = np.zeros(()), np.zeros(())
     for trace in traces:
         trace.shares(part)  # raise Unavailable for signed values, whose mean shows no direction of attention
@@ -254,10 +257,10 @@ class TopLinks:
     excess: FloatArray
 
     def best(self, view: View, habits: PositionalPrior | None, heads: BoolArray | None = None) -> DefaultLink | None:
-        """Return the link with the largest excess over both the column mean and the positional prior.
+        """Return the link that is furthest above the larger of its column mean and its positional prior.
 
-        Positional heads are used only if there are no others. ``heads`` (layer, head) selects the candidates; None
-        means all heads. Return None if no candidate has a link between words.
+        Heads that mostly attend to a fixed offset are used only if there are no other heads. ``heads`` (layer, head)
+        selects the candidates; None means all heads. Return None if no candidate has a link between words.
         """
         beyond = np.where(self.queries >= 0, self.excess, -np.inf)
         if habits is not None:
@@ -287,11 +290,11 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Return each head's links with the largest excess, as arrays (..., link): rows, keys, weights and excess.
+    """Return each head's KEPT links with the largest excess, as arrays (..., link): rows, keys, weights and excess.
 
-    ``weights`` is (..., row, key), and ``linked`` (row, key) is True for pairs that count as links. ``sums`` (..., key)
-    is the total weight that words give a key, and ``others`` (key,) the number of these words except the row's own.
-    Missing links have the row -1.
+    Each row contributes only its largest weight. ``weights`` is (..., row, key), and ``linked`` (row, key) is True for
+    pairs that count as links. ``sums`` (..., key) is the total weight that words give a key, and ``others`` (key,) the
+    number of these words less one, for the row itself. If a head has fewer links, the remaining rows are -1.
     """
     keys = np.where(linked, weights, -1).argmax(axis=-1)
     mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]

@@ -1,7 +1,8 @@
 """Traces from attention maps computed elsewhere: tensors of any library, arrays, or lists of numbers.
 
-The number of axes decides how maps are read: (query, key) is a head, and (head, query, key) a layer. Further axes,
-from the inside out, are layers, a batch of a single text, and generation steps.
+The number of axes decides how maps are read. (query, key) is a head, and (head, query, key) a layer. (layer, head,
+query, key) and (layer, 1, head, query, key) are a whole model, with or without a batch of a single text. A sixth axis
+before these has the steps of ``generate``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search over all heads: for those that prefer a candidate word, and for the best head of a new text."""
+"""Search over all heads: for heads that prefer a candidate word, and for the head that best shows a link."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def expected_links(  # noqa: PLR0913  # a link, and its baselines
     *,
     inward: bool = False,
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return column mean and positional prior of the weights of ``links``, each (candidate, layer, head).
+    """Return two expected weights of ``links``: column mean and positional prior, each (candidate, layer, head).
 
-    The column mean is NaN without other words; the prior is None if ``habits`` is.
+    The column mean is the mean weight that other words give the same key, NaN if there are no other words. The prior is
+    None if ``habits`` is None.
     """
     chosen = list(candidates)
     if inward:
@@ -52,10 +53,10 @@ def expected_links(  # noqa: PLR0913  # a link, and its baselines
 
 
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Return how many other words attend most to ``key`` in a head, and the number of other words.
+    """Return how many words besides ``source`` attend most to ``key`` in a head, and how many words were counted.
 
-    ``weights`` is (query, key). Special tokens, and a word's weight on itself, are excluded. ``key``, ``source`` and
-    words without weight on any word are not counted as other words.
+    ``weights`` is (query, key). Special tokens, and a word's weight on itself, are ignored. ``key``, ``source`` and
+    words without weight on any other word are not counted.
     """
     words = np.array([not cell.special for cell in view.keys])
     rows = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
@@ -78,10 +79,10 @@ def preference(found: FloatArray) -> FloatArray:
 
 
 def flips(before: FloatArray, after: FloatArray) -> Flags:
-    """Return True for each head that prefers one candidate before and the other after a change of the text.
+    """Return True for each head whose preferred candidate changes with a change of the text, shape (layer, head).
 
-    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
-    exceed LEAST in absolute value.
+    ``before`` and ``after`` (layer, head) are the head's weight on the first candidate minus that on the second, before
+    and after the change. Their signs must differ, and both must exceed LEAST in absolute value.
 
     >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
@@ -91,16 +92,16 @@ def flips(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def prefers_first(preference: FloatArray) -> Flags:
-    """Return True for each head that prefers the first candidate by more than LEAST, shape (layer, head)."""
+    """Return True for each head if ``preference``, first minus second candidate, exceeds LEAST, (layer, head)."""
     more: Flags = preference > LEAST
     return more
 
 
 def follows(before: FloatArray, after: FloatArray) -> Flags:
-    """Return True for each head that prefers the first candidate before and the second after a change.
+    """Return True for each head that prefers the first candidate before a change of the text, and the second after it.
 
-    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
-    exceed LEAST in absolute value.
+    ``before`` and ``after`` (layer, head) are the head's weight on the first candidate minus that on the second. Both
+    must exceed LEAST in absolute value.
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]
@@ -128,17 +129,17 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
 
 
 def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatArray | None) -> FloatArray:
-    """Return the weights minus their expected values: the larger of ``usual`` and ``placed``.
+    """Return weights minus their expected weights; an expected weight is the larger of ``usual`` and ``placed``.
 
-    ``usual`` is the mean weight that other words give a key, and ``placed`` the mean weight of its position in other
-    texts.
+    ``usual`` is the column mean: the mean weight that other words of the text give the key. ``placed`` is the
+    positional prior: the mean weight of the key's relative position in other texts. NaN and None count as 0.
     """
     known = np.nan_to_num(usual)
     return weights - (known if placed is None else np.maximum(known, placed))
 
 
 def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
-    """Return a query's weights (layer, head, key), zero for special tokens and the query's own word."""
+    """Return a query's weights (layer, head, key) with zeros for special tokens and for the query itself."""
     away = np.array([cell.special for cell in view.keys])
     if not view.crosses:
         away |= np.arange(len(view.keys)) == query
@@ -153,11 +154,11 @@ def head_of_link(  # noqa: PLR0913  # a link, and its baselines
     target: int | None = None,
     heads: BoolArray | None = None,
 ) -> tuple[int, int]:
-    """Return the (layer, head) in which a link from ``focus`` exceeds its expected weight most.
+    """Return the (layer, head) in which a link from ``focus`` is furthest above its expected weight.
 
-    The expected weight is the larger of two means: that of other words on the same key, and that of the same position
-    in other texts. The link ends at ``target``, or at any word if ``target`` is None. ``heads`` (layer, head) selects
-    candidates; None means all.
+    The expected weight is the larger of two means (``weight_above_expected``): of other words on the same key, and of
+    the same relative position in other texts. The link ends at ``target``, or at any word if ``target`` is None.
+    ``heads`` (layer, head) selects candidates; None means all.
     """
     rows = view.rows(focus)  # (layer, head, key)
     rows = np.abs(rows) if view.is_signed else rows

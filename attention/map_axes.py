@@ -30,7 +30,7 @@ class Names:
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the token counts less the last token, which a model generated but never read."""
+        """Return the token counts without the last token of a generated text, which the model never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
@@ -164,7 +164,7 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
 
 
 def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> InvalidAttention:
-    """Return the error for an array with two axes before the heads: layers and texts, in unknown order.
+    """Return the error for an array with two axes before the heads, layers and texts, whose order is unknown.
 
     ``whole`` is the user's expression for the array, for the suggested code, and ``shape`` its shape.
     """
@@ -211,7 +211,7 @@ def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
 
 
 def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
-    """Return the error for a tuple of encoder, decoder and cross-attention; the message has each part's size."""
+    """Return the error for the maps of several stacks together, such as encoder and decoder; it names their sizes."""
     entries = [
         _("attentions[{at}] ({rows} × {cols})", at=at, rows=part[0].shape[-2], cols=part[0].shape[-1])
         for at, part in enumerate(parts)
@@ -228,8 +228,8 @@ def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
 def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
     """Return the error for rows that all sum to the same number above one, or None if they do not.
 
-    Such weights may be percentages. ``sums`` (head, query) are the row sums of the layer ``at``. Rows without any
-    weight are ignored.
+    Rows that sum to 100 are percentages, for example. ``sums`` (head, query) are the row sums of the layer ``at``. Rows
+    without any weight are ignored.
     """
     rows = sums[sums > 0]
     whole = round(float(np.median(rows)), 2)

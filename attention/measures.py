@@ -49,7 +49,7 @@ def distance(weights: FloatArray, rows: npt.NDArray[np.intp] | None = None) -> F
 
 
 def attention_received(weights: FloatArray) -> FloatArray:
-    """Return the mean attention to each key over the queries, (..., query, key) -> (..., key).
+    """Return the weight on each key, averaged over the queries, (..., query, key) -> (..., key).
 
     >>> attention_received(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
@@ -59,10 +59,10 @@ def attention_received(weights: FloatArray) -> FloatArray:
 
 
 def by_offset(weights: FloatArray, reach: int) -> FloatArray:
-    """Return the share of attention at each offset, (query, key) -> (2 * reach + 1,).
+    """Return the mean weight at each offset, (query, key) -> (2 * reach + 1,).
 
-    An offset is the key position minus the query position, from -reach to reach. Each share is the mean over the
-    queries that have a key at that offset; it is 0 if there are no such queries.
+    An offset is the key position minus the query position, from -reach to reach. Each mean is over the queries that
+    have a key at that offset; it is 0 if there are no such queries.
 
     >>> by_offset(np.array([[0.0, 1.0], [1.0, 0.0]]), 1).tolist()
     [1.0, 0.0, 1.0]
@@ -93,7 +93,7 @@ OfHeads = Callable[[FloatArray], FloatArray]  # maps shares of some heads (head,
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
-    """Return a function that computes each head's mean entropy over the rows, in bits."""
+    """Return a function that computes the entropy of each head's rows, averaged over the rows, in bits."""
     return lambda shares: _mean(entropy(shares))
 
 
@@ -126,10 +126,10 @@ def to_punctuation(view: View, _rows: Rows) -> OfHeads:
 
 
 def to_same_word(view: View, rows: Rows) -> OfHeads:
-    """Return a function that computes each head's share of attention to repetitions of the query's word.
+    """Return a function that computes each head's share of attention to other occurrences of the query's word.
 
-    The share is the mean over the queries whose word occurs again, ignoring case; in a decoder only earlier occurrences
-    count. The value is 0 if no word is repeated.
+    The share is averaged over the queries whose word occurs again. Case is ignored, and in a decoder only earlier
+    occurrences count. The value is 0 if no word is repeated.
     """
     queries, keys = _words(view.queries)[rows], _words(view.keys)
     same = (queries[:, None] == keys[None, :]) & (queries != "")[:, None]
@@ -278,7 +278,7 @@ class HeadSummary:
 
 
 def summarize_heads(view: View, size: int) -> HeadSummary:
-    """Compute the measures of every head, and its map reduced to at most (size, size).
+    """Compute the measures, the top links and a thumbnail of at most (size, size) for every head.
 
     Signed values get no measures.
     """

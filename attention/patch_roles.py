@@ -50,10 +50,10 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class RegionLinks:
-    """The weight from a region to another in each head, and the weight expected from other patches.
+    """The weight from a first region of a picture to a second in each head, and its expected weight.
 
-    Both are (layer, head) float32. The expected weight ``usual`` is the mean weight of the patches outside the first
-    region on the second; it is NaN if there are none.
+    Both are (layer, head) float32. ``weights`` is the total weight on the second region, averaged over the patches of
+    the first. ``usual`` is the same number for the patches outside the first region, or NaN if there are none.
     """
 
     weights: FloatArray
@@ -61,7 +61,10 @@ class RegionLinks:
 
     @property
     def beyond(self) -> FloatArray:
-        """Return the weight minus the expected weight, shape (layer, head), from -1 to 1."""
+        """Return the weight minus the expected weight, shape (layer, head), from -1 to 1.
+
+        It is above 0 if the first region attends to the second more than other patches do.
+        """
         found: FloatArray = self.weights - self.usual
         return found
 
@@ -136,19 +139,21 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """The mean share of attention that each head gives the keys of each role, and the share by chance.
+    """The mean share of attention that each head gives the keys of each role, and the chance level of that share.
 
     A role is a set of keys, such as the neighbours of the query's patch. ``shares`` maps a role to an array (layer,
-    head): the mean over all patches that have such keys, NaN if there are none.
+    head): the mean over all patches that have such keys, NaN if there are none. ``chance`` is the mean share for
+    uniform attention.
     """
 
     shares: Mapping[str, Numbers]
     chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """Return the role to which a head gives at least half of its attention, else "broad" or "".
+        """Return the narrowest role to which a head gives at least the share LEAST of its attention.
 
-        The narrowest role is returned: neighbours, row and column contain narrower roles, so they are tested later.
+        Neighbours, row and column contain narrower roles, so they are tested later. If there is no such role, return
+        "broad" for nearly uniform attention, else "".
         """
         for name in PATCH_ROLES[:-1]:
             if self.shares[name][layer, head] >= LEAST:
@@ -194,7 +199,9 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Return flags (row, token) for each role: True for the keys of that role, for each query patch in ``rows``.
+    """Return, for each role, flags (row, token) that are True for the keys of the role.
+
+    The rows are the query patches ``rows``, and ``count`` is the number of tokens.
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

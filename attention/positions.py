@@ -169,9 +169,9 @@ def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
 def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
     """Return the decay of an upper bound of rotary scores: the bound relative to distance 0, shape (distance,).
 
-    The bound is this times a factor that depends on the vectors, so scores relative to distance 0 may exceed the
-    decay. It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i
-    (arXiv:2104.09864, section 3.4.3).
+    The decay is the mean of |S_k| over k, with S_k = Σ e^(i·distance·ω_j) over j < k, divided by its value at distance
+    0 (arXiv:2104.09864, section 3.4.3). The bound is the decay times a factor that depends on the vectors. Scores
+    relative to distance 0 may therefore exceed the decay.
 
     >>> rotary_bound(np.array([0, 1]), np.array([np.pi, 2 * np.pi])).round(2).tolist()
     [1.0, 0.33]
@@ -305,10 +305,11 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """Return how far each head is from permutation equivariance, shape (layer, head); 0 if it has it.
+    """Return how far each head is from permutation equivariance, shape (layer, head), from 0 to 1.
 
-    If the tokens of a text are permuted, the map of an equivariant head is permuted in the same way. The value is the
-    largest difference from that. ``text`` and ``mixed`` are the records of both texts, one per layer.
+    If the tokens of a text are permuted by ``order``, the map of an equivariant head is permuted in the same way. The
+    value is the largest difference of a weight from that permuted map, so 0 means equivariance. ``text`` and ``mixed``
+    have a record for each layer, of the text and of the permuted text.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

@@ -30,7 +30,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("headlight_break", default=_
 
 @contextmanager
 def checked_by(check: Callable[[], None]) -> Iterator[None]:
-    """Inside the block, let ``check_cancellation`` call ``check`` in this thread; ``check`` may raise."""
+    """Let ``check_cancellation`` call ``check`` in this thread, within a ``with`` block; ``check`` may raise."""
     token = _check.set(check)
     try:
         yield
@@ -61,8 +61,8 @@ class Unavailable(ValueError):
 class Record:
     """Queries, keys and values of a layer, after rotary positions and head splitting, before the softmax.
 
-    Arrays are float32 and read-only. There may be fewer key-value heads than heads (grouped-query attention): head
-    ``h`` uses key-value head ``h // (heads // kv_heads)``.
+    Arrays are float32 and read-only. With grouped-query attention, there are fewer key-value heads than heads. Head
+    ``h`` then uses key-value head ``h // (heads // kv_heads)``.
     """
 
     query: FloatArray  # (head, query, channel)
@@ -107,8 +107,9 @@ class Record:
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
         """Compute the attention weights of a block, shape (row, col) float32.
 
-        A full row sums to one, or to less with attention sinks; a row with every key masked is zero. The first block of
-        a row computes the whole row to get its sum, which is cached; later blocks compute their own products only.
+        A full row sums to one, or to less with attention sinks. A row with every key masked is zero. The first block of
+        a row computes the whole row, because the softmax needs its sum, and caches this sum. Later blocks compute only
+        their own products.
         """
         found, sums = self._empty(rows, cols), self._known_sums(head)
         new = bool(np.isnan(sums[rows]).any())
@@ -243,7 +244,7 @@ class MapRecord:
 
 @dataclass(frozen=True, eq=False)
 class NoAttention:
-    """A layer without attention in a model with attention in other layers, such as Jamba."""
+    """A layer without attention, in a model that has attention in other layers, such as Jamba."""
 
     heads: int  # number of heads in the layers with attention
     queries: int

@@ -32,8 +32,9 @@ Sums = Mapping[str, Numbers]
 class RoleEvidence:
     """Attention of each head to the keys of each role, summed over query tokens, (layer, head) float64.
 
-    A role is a pattern such as "previous token". The sums of several texts of a model can be added. Special tokens do
-    not count as queries, and a query counts for a role only if it can see a key of that role.
+    A role is a pattern such as "previous token"; its keys are the tokens that the pattern attends to. Special tokens
+    do not count as queries. A query counts for a role only if it can see a key of that role. The sums of several texts
+    can be added.
     """
 
     shares: Sums  # shares of attention by role
@@ -54,22 +55,29 @@ class RoleEvidence:
         )
 
     def strength(self, role: str) -> Numbers:
-        """Return the mean share of attention on the keys of a role, shape (layer, head); NaN if no token had any."""
+        """Return the share of attention on the keys of a role, averaged over queries, shape (layer, head), 0 to 1.
+
+        For "broad", it is the entropy relative to uniform attention. The value is NaN if no query sees such keys.
+        """
         return self._mean(self.shares, role)
 
     def uniform_share(self, role: str) -> Numbers:
-        """Return the share that uniform attention would give the keys of a role, shape (layer, head)."""
+        """Return the ``strength`` of a role for uniform attention to all visible keys: the chance level, (layer, head).
+
+        For "broad", it is 1.
+        """
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Return the share of attention on a sink if weights are multiplied by the norms of their values.
+        """Return the share of weight × ‖value‖ on the keys of a sink, averaged over queries, shape (layer, head).
 
-        The shape is (layer, head); the result is None if values were not recorded.
+        The share is small if the head attends to the sink but its values add little. The result is None if values were
+        not recorded.
         """
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Return the norm of a sink's values relative to the norm of other tokens' values, shape (layer, head).
+        """Return the mean norm of a sink's values divided by that of all other tokens, shape (layer, head).
 
         The result is None if values were not recorded.
         """
@@ -123,8 +131,8 @@ def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
 def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
     """Return each token's attention to the keys of a role in a head, summed over these keys, shape (token,).
 
-    The mean over tokens is the strength of the role. The value is NaN for special tokens, for tokens of a long text
-    that are not sampled, and for tokens that see no key of the role.
+    The mean over tokens is the strength of the role in this text. The value is NaN for special tokens, for tokens that
+    see no key of the role, and for tokens of a long text that are not sampled.
     """
     row, _ = trace.token_rows(part)
     rows, record = sampled_queries(row), trace.records(part)[layer]
@@ -173,10 +181,10 @@ def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
 
 
 def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
-    """Return the roles of a head that get at least the share ``least`` of its attention, strongest first.
+    """Return the roles of a head whose keys get at least the share ``least`` of its attention, strongest first.
 
-    "broad" comes last; it needs an entropy of at least the share ``even`` of the maximum. Roles with fewer than FEWEST
-    query tokens are left out.
+    The role "broad" comes last. It needs a mean entropy of at least ``even`` times that of uniform attention. Roles
+    that fewer than FEWEST query tokens can have are left out.
     """
     found = []
     for role in ROLES:
@@ -265,7 +273,7 @@ def first(maps: FloatArray) -> FloatArray:
 
 
 def uniform_matching_score(tokens: int, start: int, length: int) -> float:
-    """Return the prefix-matching score of uniform causal attention, which is the chance level.
+    """Return the chance level of ``prefix_matching_score``: its value for uniform causal attention.
 
     >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
     0.2917
@@ -310,9 +318,9 @@ def without_missing(looks: FloatArray) -> FloatArray:
 
 
 def largest_weight_back(looks: FloatArray) -> FloatArray:
-    """Return the largest weight between the first token and the last two, or 0, shape (...).
+    """Return the largest weight of (..., key), without the first and the last two keys, or 0, shape (...).
 
-    Many heads attend to a neighbour or the first token regardless of content, so weights in between are more
+    Many heads attend to the first token or a neighbour regardless of content, so weights in between are more
     informative. NaN stays NaN.
 
     >>> largest_weight_back(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
@@ -326,8 +334,8 @@ def largest_weight_back(looks: FloatArray) -> FloatArray:
 def mean_distance_back(looks: FloatArray) -> FloatArray:
     """Return the mean distance of the newest token's attention in tokens, shape (...).
 
-    The distance of the first token counts as 0, because it is the farthest and a large weight on it carries little
-    information (arXiv:2309.17453).
+    ``looks`` (..., key) has the weights of the newest token, the last key. The first token counts with distance 0: it
+    is the farthest, and a large weight on it carries little information (arXiv:2309.17453).
 
     >>> (
     ...     mean_distance_back(np.array([0.5, 0.5, 0.0], np.float32)).tolist(),

@@ -62,10 +62,11 @@ def source_order(source: str) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRow:
-    """The steps from the dot products of a query with every key to its scores.
+    """The operations from the dot products of a query with every key to its scores, the input of the softmax.
 
-    ``added`` (key,) are numbers that the attention adds to scores, such as ALiBi's. ``visible`` (key,) is False for
-    masked keys. With a ``softcap`` c, a scaled product s becomes c · tanh(s / c) (arXiv:2408.00118).
+    A dot product is multiplied by ``scale``. With a ``softcap`` c, the scaled product s becomes c · tanh(s / c)
+    (arXiv:2408.00118). Then ``added`` (key,), such as ALiBi's bias, is added. ``visible`` (key,) is False for masked
+    keys.
     """
 
     scale: float
@@ -78,7 +79,7 @@ class ScoreRow:
         return self._cap(products * self.scale) + self.added
 
     def factors(self, products: Numbers) -> Numbers:
-        """Return the factors (key,) by which dot products are multiplied to give scores, before ``added``."""
+        """Return each score before ``added``, divided by its dot product (key,): scale and soft cap in one factor."""
         scaled = products * self.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(products == 0, self.scale, self._cap(scaled) / products)
@@ -95,7 +96,10 @@ class ScoreRow:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTerms:
-    """The terms of a score, (query source, key source) float64; ``means`` are their means over the visible keys."""
+    """The terms ``values`` of the score of a query and a key, (query source, key source) float64.
+
+    ``means`` are the terms averaged over all visible keys of the same query.
+    """
 
     query_sources: tuple[str, ...]
     key_sources: tuple[str, ...]
@@ -104,7 +108,7 @@ class ScoreTerms:
 
     @property
     def excess_terms(self) -> Numbers:
-        """Return the terms minus their means over the visible keys; they sum to the score above the mean score."""
+        """Return the terms minus their means over the visible keys; their sum is the score minus the mean score."""
         found: Numbers = self.values - self.means
         return found
 
@@ -114,11 +118,11 @@ class ScoreTerms:
         return float(self.values.sum())
 
     def of_query(self, source: str) -> float:
-        """Return the sum of a query source's terms, each minus its mean over the visible keys."""
+        """Return the contribution of a query source to the score minus the mean score: its summed ``excess_terms``."""
         return float(self.excess_terms[self.query_sources.index(source)].sum())
 
     def of_key(self, source: str) -> float:
-        """Return the sum of a key source's terms, each minus its mean over the visible keys."""
+        """Return the contribution of a key source to the score minus the mean score: its summed ``excess_terms``."""
         return float(self.excess_terms[:, self.key_sources.index(source)].sum())
 
 

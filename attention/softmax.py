@@ -16,7 +16,9 @@ from attention.walkthrough import Rows
 
 
 def slopes(weights: Numbers) -> Numbers:
-    """Return the Jacobian of the softmax, (weight, score), from its weights (key,).
+    """Return the Jacobian of the softmax at the weights (key,): the derivative of each weight by each score.
+
+    The shape is (weight, score).
 
     >>> slopes(np.array([0.5, 0.5])).tolist()
     [[0.25, -0.25], [-0.25, 0.25]]
@@ -28,8 +30,8 @@ def slopes(weights: Numbers) -> Numbers:
 def softmax_sensitivity(weights: Numbers) -> Numbers:
     """Return Σ a·(1 - a) of each row, (..., key) -> (...): the trace of the softmax Jacobian.
 
-    It shows how much weights change with scores. It is largest, 1 - 1 / n, for uniform weights, and 0 if a single
-    weight is 1.
+    The sum shows how much the weights change if scores change. It is largest for n uniform weights, 1 - 1 / n, and 0 if
+    a single weight is 1.
 
     >>> softmax_sensitivity(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [0.5, 0.0]
@@ -41,8 +43,8 @@ def softmax_sensitivity(weights: Numbers) -> Numbers:
 def by_width(widths: Sequence[int], tokens: int, draws: int = 200, seed: int = 0) -> tuple[Numbers, Numbers]:
     """Return the mean softmax sensitivity of random rows for each d_k, with and without the scale 1/√d_k.
 
-    Both arrays are (width,). Queries and keys are drawn from the standard normal distribution, as after
-    initialisation, so that q · k has mean 0 and variance d_k.
+    Both arrays are (width,), and each mean is over ``draws`` rows of ``tokens`` keys. Queries and keys are drawn from
+    the standard normal distribution, as after initialisation, so that q · k has mean 0 and variance d_k.
     """
     random = np.random.default_rng(seed)
     over: list[float] = []

@@ -49,7 +49,7 @@ class StrongestLinks:
             self.table()
 
     def table(self) -> Columns:
-        """Return the strongest links as columns, strongest first; drop all beyond the limit ``most``."""
+        """Return the strongest links as columns, strongest first; drop weaker links beyond the limit ``most``."""
         joined = join(self.blocks)
         if self.added > self.most:  # a partition first, because a sort of all columns takes longer
             cut = np.partition(joined["excess"], self.added - self.most)[self.added - self.most]
@@ -63,7 +63,7 @@ class StrongestLinks:
 
     @property
     def is_full(self) -> bool:
-        """Return True if further links may have been dropped."""
+        """Return True if the collection has reached its limit, so that weaker links may have been dropped."""
         return self.added >= self.most
 
     @property
@@ -82,7 +82,7 @@ def columns(
 
 
 def join(blocks: Sequence[Columns]) -> Columns:
-    """Return the links of several blocks, in their order."""
+    """Concatenate the links of several blocks, in the order of the blocks."""
     return {
         name: np.concatenate([np.zeros(0, KINDS[name]), *(block[name] for block in blocks)]).astype(KINDS[name])
         for name in FIELDS

@@ -146,8 +146,8 @@ def bits(log_probabilities: FloatArray) -> FloatArray:
 def sum_over_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
     """Sum log-probabilities (token,) over the tokens of each word; return token runs and sums (word,).
 
-    ``words`` has an entry per token, which is equal for the tokens of a word. A run is (start, stop). The sum is the
-    log-probability of the word if each of its tokens was predicted without its later tokens (arXiv:2305.10588).
+    ``words`` has an entry per token, which is equal for the tokens of a word. A token run is (start, stop). The sum is
+    the word's log-probability if each token was predicted without the later tokens of the word (arXiv:2305.10588).
 
     >>> runs, sums = sum_over_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
     >>> runs, sums.tolist()

@@ -1,4 +1,4 @@
-"""A small numeric example: attention with small matrices, then a whole layer and next-word prediction."""
+"""A small numeric example of attention, computed from small matrices, with the rest of the layer and a prediction."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def attend(  # noqa: PLR0913  # the four matrices of the formula
 def softmax(scores: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Return the steps of a softmax over the last axis: shift, exponentials, sums and weights.
 
-    The shift is the row maximum, which prevents overflow, or 0 if all scores are small enough for readable
-    exponentials. The weights are the same either way.
+    The shift is subtracted from the scores. It is the row maximum, which prevents overflow, or 0 if all scores are
+    small enough for readable exponentials. The weights are the same either way.
 
     >>> [step.tolist() for step in softmax(np.log([[1.0, 3.0]]))]
     [[0.0], [[1.0, 3.0000000000000004]], [4.0], [[0.25, 0.7500000000000001]]]

@@ -35,7 +35,7 @@ def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
 
 
 def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage | None:
-    """Return the message that a feature needs attention in every layer; None if every layer has it.
+    """Return the message that a feature needs attention in every layer; None if every layer has attention.
 
     ``attending`` lists the layers that have attention.
     """
@@ -141,7 +141,7 @@ class Trace:
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """Return the records of a stack if its maps are weights; raise Unavailable for signed values."""
+        """Return the records of a stack, as ``records`` does; raise Unavailable if its maps hold signed values."""
         if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)
@@ -172,7 +172,7 @@ class Trace:
         return vectors
 
     def rows(self, query: int, part: str | None = None) -> FloatArray:
-        """Return the attention of a query in every head, shape (layer, head, key) float32.
+        """Return the weights of the query token ``query`` in every head, shape (layer, head, key) float32.
 
         Raise IndexError if the token does not exist.
         """

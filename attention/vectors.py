@@ -104,7 +104,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points in few dimensions, and each dimension's share of the total variance, 0 to 1."""
+    """Vectors projected to few dimensions, and the share of their total variance in each dimension, 0 to 1."""
 
     points: FloatArray  # (point, dimension)
     shares: FloatArray  # (dimension,), in descending order; all 0 if the points coincide
@@ -172,11 +172,11 @@ def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
-    """Return the mean cosine of pairs of different words at each level, (level, word, channel) -> (level,).
+    """Return the mean cosine over all pairs of different words at each level, (level, word, channel) -> (level,).
 
     Level 0 is the embeddings, and level n the output of layer n. Words are different if their ``names`` are. The mean
-    is a baseline for the self-similarity of a word across contexts (arXiv:1909.00512). Raise ValueError if all names
-    are equal.
+    is a baseline for the cosine of the same word in different contexts (arXiv:1909.00512). Raise ValueError if all
+    names are equal.
 
     >>> words = np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     >>> different_words(words, ["a", "a", "b"]).tolist()  # the pairs a, b; a and a is no pair of different words
@@ -196,7 +196,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """Jensen–Shannon divergences between all pairs of heads, summed over the tokens of texts.
+    """Jensen–Shannon divergences between the rows of all pairs of heads, summed over the queries of texts.
 
     The sums of several texts of a model can be added. Heads are numbered layer by layer.
     """
@@ -208,13 +208,16 @@ class Divergence:
         return Divergence(self.sums + other.sums, self.tokens + other.tokens)
 
     def distances(self) -> Numbers:
-        """Return Jensen–Shannon distances, shape (head, head), from 0 (equal attention) to 1 (no common key)."""
+        """Return Jensen–Shannon distances, shape (head, head), from 0 (equal attention) to 1 (no common key).
+
+        A distance is the square root of the divergence averaged over the queries.
+        """
         result: Numbers = np.sqrt(np.maximum(self.sums / max(1, self.tokens), 0))
         return result
 
 
 def compare(trace: Trace, part: str | None = None) -> Divergence:
-    """Compute the Jensen–Shannon divergences between all pairs of heads on a text."""
+    """Compute the Jensen–Shannon divergences between all pairs of heads on a text; long texts use sampled queries."""
     row, _ = trace.token_rows(part)
     records = trace.shares(part)
     heads = sum(record.heads for record in records)
@@ -229,7 +232,7 @@ def compare(trace: Trace, part: str | None = None) -> Divergence:
 def divergences(maps: FloatArray) -> Numbers:
     """Return the Jensen–Shannon divergence of each pair of heads, (head, query, key) -> (head, head).
 
-    Values are in bits, summed over the queries.
+    Values are sums over the queries, each with 0 bits (equal rows) to 1 bit (no common key).
 
     >>> divergences(np.array([[[1.0, 0.0]], [[0.0, 1.0]], [[1.0, 0.0]]])).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]

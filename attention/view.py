@@ -54,9 +54,9 @@ def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Di
 
 
 def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
-    """Yield slices of at most ``longest`` tokens that together cover the tokens of all cells.
+    """Yield slices of at most ``longest`` neighbouring tokens that together cover the tokens of all cells.
 
-    A cell is a row or column of a displayed map: a token or a word.
+    A cell is a row or column of a displayed map: a token or a word. Hidden tokens between cells are left out.
     """
     starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
     stops = [
@@ -74,7 +74,7 @@ def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
 
 
 def starts_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Return the offset of each displayed token or word among the tokens of all of them."""
+    """Return the index of the first token of each cell (displayed token or word) in the result of ``pieces_of``."""
     sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
     return np.cumsum([0, *sizes[:-1]])
 
@@ -148,7 +148,7 @@ def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
 
 
 def pool_rows(values: FloatArray, size: int) -> FloatArray:
-    """Reduce the rows of a map to at most ``size`` by maxima of neighbours, (row, col) -> (cell, col)."""
+    """Reduce the rows of a map to at most ``size`` by maxima over neighbours, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
@@ -161,7 +161,7 @@ def pool_rows(values: FloatArray, size: int) -> FloatArray:
 
 
 def pool_cols(values: FloatArray, size: int) -> FloatArray:
-    """Reduce the columns of a map to at most ``size`` by maxima of neighbours, (row, col) -> (row, cell)."""
+    """Reduce the columns of a map to at most ``size`` by maxima over neighbours, (row, col) -> (row, cell)."""
     if values.shape[1] <= size:
         return values
     result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
@@ -297,9 +297,9 @@ class View:
     def visible(
         self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None
     ) -> BoolArray | None:
-        """Return flags (row, col) for pairs of displayed tokens or words, or None if all are True.
+        """Return True for each displayed row and column if the row may attend to the column, shape (row, col).
 
-        A pair of words is visible if any pair of their tokens is.
+        A word may attend to another if any of their tokens may. The result is None if all flags are True.
         """
         record = self._records[layer]
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
@@ -343,7 +343,7 @@ class View:
     def thumbnails(self, size: int) -> FloatArray:
         """Return a max-pooled thumbnail of every head, shape (layer, head, <=size, <=size).
 
-        Texts longer than SAMPLED_ABOVE are sampled, so each value is a lower bound.
+        Only some rows of texts longer than SAMPLED_ABOVE are used, so each value is a lower bound of the maximum.
         """
         grids = [[self.thumbnail(weights, size) for weights in layer] for layer in self.maps(size)]
         return np.array(grids, dtype=np.float32)
@@ -451,8 +451,8 @@ def group(row: TokenRow, name: str) -> list[int]:
 def flow(trace: Trace, queries: Sequence[int], keys: Sequence[int]) -> FloatArray:
     """Return the attention from some queries to some keys in each head, shape (layer, head) float32.
 
-    Weights are summed over the keys and averaged over the queries. Raise ValueError if there are no queries; without
-    keys the sum is 0.
+    Weights are summed over the keys and averaged over the queries. If there are no keys, the sum is 0. Raise ValueError
+    if there are no queries.
     """
     if not queries:
         raise ValueError("A flow needs tokens that look; none came.")

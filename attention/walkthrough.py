@@ -64,9 +64,9 @@ class ProjectionParameters:
 class LayerParameters:
     """Parameters of an attention layer, from its input in the residual stream to its output.
 
-    ``ends`` is the last step that is known to match the model. "norm" is the norm after the residual sum, and "sum"
-    that sum. "output" is W_O; the next step was not recognised. "beside" is W_O, too; the model adds attention and
-    feed-forward output in a single sum (arXiv:2204.02311).
+    ``ends`` names the last step that is known to match the model: "sum" is the residual sum, and "norm" the norm after
+    it. If "output" or "beside", the last step is W_O. With "output", the next step of the model was not recognised.
+    With "beside", the model adds attention and feed-forward output in a single sum (arXiv:2204.02311).
     """
 
     query: ProjectionParameters
@@ -195,7 +195,7 @@ class ProjectionSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the vectors after the last step; the dot products multiply them by ``factor``."""
+        """Return the vectors after the last step, not yet multiplied by the ``factor`` of the projection."""
         return next(stage for stage in (self.rotated, self.normed, self.projected) if stage is not None)
 
 
@@ -282,7 +282,7 @@ class LayerSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the result of the last step that the model computes, too, shape (row, channel)."""
+        """Return the result of the last step up to which the computation matches the model, shape (row, channel)."""
         ends = (self.closed, self.summed, self.output)
         return next(stage for stage in ends if stage is not None)
 
@@ -347,7 +347,10 @@ BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 @dataclass(frozen=True)
 class Products:
-    """The largest terms of a dot product; ``rest`` is the sum of the other ``left`` terms, ``total`` of all."""
+    """The largest terms of a dot product, which are at the indices ``channels``.
+
+    ``left`` is the number of the other terms, ``rest`` their sum, and ``total`` the sum of all terms.
+    """
 
     channels: tuple[int, ...]
     terms: tuple[tuple[float, float], ...]

@@ -156,8 +156,8 @@ def clamp(x: Array, min: Any = None, max: Any = None) -> Array:
 def where(condition: Array, x: Any, other: Any) -> Array:
     """Return x if the condition holds, else ``other``, elementwise.
 
-    If it is called as a tensor method, torch passes the condition as the second argument. A first argument that is not
-    boolean is therefore swapped with ``x``.
+    For the tensor method ``x.where(condition, other)``, torch passes the condition as the second argument. If the first
+    argument is not boolean, it is therefore swapped with ``x``.
     """
     if condition.dtype != bool:
         condition, x = x, condition

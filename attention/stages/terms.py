@@ -1,4 +1,4 @@
-"""The terms that sum to a number in a forward pass, and the origin of a number that was only moved."""
+"""The terms that sum to a number in a forward pass, and the place from which an operation copied a number."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Array = npt.NDArray[Any]
 def origin(
     name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """Return the input array and index from which an operation that only moves data copied a number.
+    """Return the input array and the index from which an operation copied a number; the operation only moves data.
 
-    ``name``, ``given`` and ``named`` are the operation, such as a reshape, and its arguments. ``output`` is the number
-    of the result, if there are several, and ``at`` the index in it. Return None for a constant such as padding.
+    ``name`` is the operation, such as "cat", and ``given`` and ``named`` are its arguments. ``at`` is the index of the
+    number in the result, or in the result ``output`` if there are several. Return None for a constant such as padding.
 
     >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
     >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
@@ -99,7 +99,7 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """Return the element of an operand that was used for element ``at`` of a result.
+    """Return the element of the operand ``x`` that was used for the element at index ``at`` of a result.
 
     The operand is an array, which may be broadcast, or a plain number.
     """
