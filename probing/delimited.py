@@ -1,8 +1,8 @@
 """Reader of CSV, TSV and JSON Lines files that reports the line of an error.
 
-Tab-separated fields are read verbatim, since files of texts seldom quote. Spreadsheets, however, quote fields that
-contain tabs or line ends. Such a file is recognised because its lines differ in their number of tabs, or have
-fewer fields if quotation marks are respected.
+Tab-separated fields are read verbatim, since files of texts seldom quote fields. Spreadsheets, however, quote fields
+that contain tabs or line ends. In three cases, a file is read as such a spreadsheet: its header is quoted, its
+lines differ in their number of tabs, or they have fewer fields if quotation marks are respected.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def find_delimiter(text: str) -> str:
     """Return the delimiter of a table, or ``JSON_LINES``; raise UserError for a single JSON value.
 
     A delimiter fits if it divides each of the first thousand rows into the same number of fields. Fields that begin
-    with a space count against it, because commas in sentences do that. If none fits, the most frequent delimiter in the
-    first line is returned.
+    with a space count against a delimiter, because a comma in a sentence is followed by a space. If none fits, the most
+    frequent delimiter in the first line is returned.
 
     >>> find_delimiter("a;b\\n1,5;2\\n"), find_delimiter('{"a": 1}\\n')
     (';', '')

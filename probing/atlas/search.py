@@ -152,8 +152,8 @@ def _has_tag(atlas: Atlas, windows: Any, positions: Any, tag: str) -> Any:
 def hits(atlas: Atlas, found: FoundLinks, most: int | None = None) -> list[dict[str, Any]]:
     """Return the links as JSON values: layer, head, weight, excess, text, query_position and key_position.
 
-    ``text`` is the window that the model read; the positions count its tokens, special tokens included. Links of a
-    translator have its ``part``, and ``target`` if the window has one.
+    ``text`` is the window that the model read. Positions count tokens from 0, special tokens included. If the
+    model has several stacks, a link also has its ``part``, and ``target`` if the window has a target text.
     """
     columns = {name: values[:most] for name, values in found.columns.items()}
     several = len(atlas.manifest["stacks"]) > 1
