@@ -21,7 +21,7 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of an attention call, and the log-sum-exp of its rows if the kernel returns it."""
+    """The arguments of an attention call, and the log-sum-exp of each query's scores if the kernel returns it."""
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -37,7 +37,7 @@ class AttentionCall:
 
     @property
     def looks_back(self) -> bool:
-        """Return True if the call hides later keys by ``causal``, without an explicit mask."""
+        """Return True if later keys are hidden by ``causal`` only: several queries, and no explicit mask."""
         return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
@@ -46,7 +46,7 @@ class Repeats:
     """A counter of consecutive attention calls with the same queries and keys but other values.
 
     DiffLlama makes a separate call for each half of its values, with the same query and key tensors. Layers that share
-    a module, as in ALBERT, have equal tensors at most, never the same.
+    a module, as in ALBERT, may have equal queries and keys, but never the same tensor objects.
     """
 
     number: int = 0
@@ -68,10 +68,10 @@ class Repeats:
 
 
 def part_namer(model: Any) -> Callable[[AttentionCall], str]:
-    """Return a function that names the stack of a call: "encoder", "decoder" or "cross".
+    """Return a function that names the stack of an attention call: "encoder", "decoder" or "cross".
 
-    The function decides by the module's path, or by ``causal`` if the model has a single stack. In a model of
-    pictures and texts, the vision model is the encoder.
+    The function decides by the path of the attention module, or by ``causal`` if the model has a single stack. In a
+    model of pictures and texts, the vision model is the encoder.
     """
     two = bool(getattr(model.config, "is_encoder_decoder", False))
     sees = hasattr(model.config, "vision_config") and not two
@@ -111,10 +111,10 @@ def place(tensor: Tensor | None) -> tuple[Any, ...]:
 
 
 def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return the tensors; copy those that keep much more memory alive than they contain.
+    """Return the tensors; copy each that is a small view of a large storage, so that the storage can be freed.
 
-    Such tensors are views of a fused projection or of a batch. Views that together show most of their storage are not
-    copied.
+    An example is the slice of the queries in a fused projection. Tensors that together cover at least two thirds of
+    their storage are not copied.
     """
     shown: dict[int, int] = {}
     for tensor in tensors:
@@ -161,9 +161,9 @@ def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[
 
 
 def both_spans(inputs: dict[str, Tensor], lengths: Sequence[int] | None, target_lengths: Sequence[int] | None) -> Pair:
-    """Return the spans of source and target; they are equal for a model that reads a single text.
+    """Return the spans of real tokens of source and target; they are equal for a model that reads a single text.
 
-    Raise ValueError for an empty text and for lengths that do not fit the inputs.
+    Raise ValueError for an empty text, and for lengths that do not fit the inputs.
     """
     one = _spans(inputs, "input_ids", "attention_mask", lengths)
     if "encoder_hidden_states" in inputs:  # a separate decoder, which reads the hidden states of another model

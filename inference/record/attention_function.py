@@ -1,7 +1,7 @@
 """The attention function with which models are loaded; it records the arguments of each call on a tape.
 
-It computes plain attention. The current tape is a context variable, so threads that share a model do not mix, and no
-setting of a model changes between requests. ``records.py`` converts the recorded calls.
+The function computes plain attention. The current tape is a context variable, so threads can share a model, and no
+setting of a model changes between requests. ``records.py`` converts the recorded calls to NumPy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class Tape:
         self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-        """Return a mask as numbers to be added to the scores; the result is shared by layers with the same mask."""
+        """Return a boolean mask in additive form: 0 for an allowed pair, minus infinity for a masked pair.
+
+        An additive mask is returned unchanged. Layers with the same mask share the result.
+        """
         if mask is None or mask.dtype != torch.bool:
             return mask
         where = place(mask)
@@ -294,7 +297,7 @@ def weigh(call: AttentionCall) -> Tensor:
 
 
 def compute_scores(call: AttentionCall) -> Tensor:
-    """Return the input of the softmax, (batch, head, query, key) float32.
+    """Return the scores of a call, the input of the softmax, (batch, head, query, key) float32.
 
     In-place operations are used only if no gradient needs the values.
     """

@@ -1,4 +1,4 @@
-"""Traces of several texts from a padded batch, and attention maps that are not stored."""
+"""Passes over a padded batch of texts: their traces, or their attention maps passed to a callback."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Take = Callable[
 def stream(
     loaded: LoadedModel, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take, *, maps_only: bool = False
 ) -> None:
-    """Run a forward pass, and call ``take`` with the maps of every layer, a few heads at a time.
+    """Run a forward pass, and call ``take`` with the attention maps of every layer, a few heads at a time.
 
     The batch is padded on the right. In an encoder-decoder, only the encoder runs. With ``maps_only`` the pass ends at
-    its last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports only finished
-    maps.
+    its last attention. Raise UserError if the model fails on the batch, or if it is an encoder-decoder that reports
+    only attention maps, without queries and keys.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
@@ -133,8 +133,8 @@ MOST_TEXTS = 32
 class Sample:
     """A tokenised trace request; ``target`` is the decoder's input in an encoder-decoder.
 
-    ``text`` is given if more is read than the request's text: a prompt with its continuation. ``seen`` is a picture
-    that is read as the source; a text that comes with it is the ``target``.
+    ``text`` replaces the text of the request if the model reads more, such as a prompt with its continuation. ``seen``
+    is a picture that is read as the source; its text, if there is one, is then the ``target``.
     """
 
     key: str
@@ -152,17 +152,18 @@ class Sample:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return a key that is equal for samples that may share a batch; () for texts, which are padded.
+        """Return a key; only samples with equal keys may share a batch.
 
-        For a picture, the key is its shape, and True if it comes with a text.
+        The key is () for texts, which are padded. For a picture, it has the shape of the pixels, and True if a text is
+        read with the picture.
         """
         return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
 
 
 def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterator[list[Sample]]:
-    """Yield batches of samples of similar length, each within the limits after padding.
+    """Yield batches of samples of similar length, with at most ``most_tokens`` tokens after padding.
 
-    A text of more than ``most_tokens`` is a batch by itself.
+    A batch has at most MOST_TEXTS samples. A text of more than ``most_tokens`` tokens is a batch by itself.
     """
     batch: list[Sample] = []
     for sample in sorted(samples, key=lambda sample: (sample.shape, sample.size)):

@@ -1,4 +1,4 @@
-"""Recording of a forward pass as numpy arrays: queries, keys and values, or finished maps.
+"""Recording of a forward pass as NumPy arrays: queries, keys and values, or attention maps only.
 
 Load a model with the attention implementation NAME, call ``prepare`` once, and call ``record`` from any number of
 threads.
@@ -82,7 +82,7 @@ def _asking_for_whole_masks() -> Iterator[None]:
 
 
 def implementation(config: Any) -> str:
-    """Return the attention implementation to load a model with: NAME, or "eager" if its code rejects NAME."""
+    """Return the attention implementation for loading a model: NAME, or "eager" if the model's code rejects NAME."""
     try:
         with torch.device("meta"):
             AutoModel.from_config(config, attn_implementation=NAME)
@@ -94,9 +94,9 @@ def implementation(config: Any) -> str:
 def prepare(model: Any) -> bool:
     """Prepare a loaded model; return True if its queries, keys and values can be recorded.
 
-    Otherwise it reports only attention maps. This includes encoder-decoders in which a stack cannot be recorded. Raise
-    ValueError if the model is not a transformers model, fails on a tiny input, or has no attention that can be shown as
-    maps of its tokens.
+    If they cannot, the model is set to report attention maps only; this applies to an encoder-decoder if any of its
+    stacks cannot be recorded. Raise ValueError if the model is not a transformers model or fails on a tiny input. Raise
+    UserError if its attention cannot be shown as maps of its tokens.
     """
     if not hasattr(model, "config") or not hasattr(model, "main_input_name"):
         raise ValueError(

@@ -33,7 +33,8 @@ Value = TypeVar("Value")
 class Change:
     """The effect of edits on an attention call, as masks (sample, head).
 
-    The output of ``silent`` heads is set to zero; ``moved`` heads use the weights of the modified call ``call``.
+    The output of ``silent`` heads is set to zero. The output of ``moved`` heads is computed from the edited call
+    ``call``.
     """
 
     silent: Tensor
@@ -45,7 +46,7 @@ class Change:
 class Editor:
     """The edits of a forward pass, by the attention call that they change, and by sample.
 
-    The layer is known from the number of calls of the same stack so far.
+    The layer of a call follows from the number of earlier calls of the same stack.
     """
 
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
@@ -54,10 +55,10 @@ class Editor:
     repeats: Repeats = field(default_factory=Repeats)
 
     def change(self, call: AttentionCall, asked: AttentionCall) -> Change | None:
-        """Return the change that the edits make to an attention call, or None if it has no edits.
+        """Return the change that the edits make to an attention call, or None if the call has no edits.
 
-        ``asked`` is the same call with the tensors that the model passed. Call this method exactly once for each call,
-        in order.
+        ``call`` lacks the empty keys of a static cache; ``asked`` is the call with the model's own tensors. Call this
+        method exactly once for each attention call, in order.
         """
         part = self.part_of(call)
         self.seen[part] += not self.repeats.count(asked)
@@ -75,10 +76,10 @@ def editor() -> Editor | None:
 
 @contextmanager
 def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
-    """Inside the block, apply edits to the forward pass of a prepared model; each sample has its own.
+    """Inside the block, apply edits to the forward pass of a prepared model; ``edits`` has the edits of each sample.
 
     Edits of tokens that do not exist yet during generation have no effect. Raise UserError if the model's attention
-    cannot be changed, or if it lacks a layer or a head.
+    cannot be changed, or if the model lacks a layer or a head of an edit.
     """
     if not any(edits):
         yield
@@ -93,7 +94,7 @@ def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
 def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: Mapping[str, int]) -> None:
     """Raise UserError for edits of tokens, layers or heads that do not exist.
 
-    ``queries`` and ``keys`` are the numbers of tokens by stack.
+    ``queries`` and ``keys`` are the numbers of query tokens and of key tokens, by stack.
     """
     for (part, _), found in _by_place(model, [edits]).items():
         for _, edit in found:
@@ -137,7 +138,10 @@ def attention_layers(model: Any, part: str) -> tuple[int, ...]:
 
 
 def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
-    """Return a value for each layer: those of ``found`` for layers with attention, else ``none``."""
+    """Return a value for each layer of a stack: the next of ``found`` for a layer with attention, else ``none``.
+
+    If the model's layers are not known, return ``found``, which has a value for each layer with attention.
+    """
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
     if sum(map(bool, heads)) != len(found):  # the model's layers are not known yet
         return list(found)
@@ -146,9 +150,10 @@ def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -
 
 
 def call_of(model: Any, part: str, layer: int) -> int:
-    """Return the index of a layer's attention call among those of its stack.
+    """Return the index of a layer's attention call among the calls of its stack.
 
-    They differ if some layers have no attention. Raise UserError if this layer has none.
+    The index of the call is less than that of the layer if earlier layers have no attention. Raise UserError if the
+    layer itself has none.
     """
     layers = attention_layers(model, part)
     if layer not in layers:

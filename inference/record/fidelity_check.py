@@ -84,7 +84,7 @@ Place = tuple[str, int]  # a module's path and the number of its call
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """The model's outputs by name, and each module's output by path, in the order of completion."""
+    """The model's outputs by name, and the output of each module call by (path, number of the call), as completed."""
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]
@@ -131,7 +131,10 @@ def tensors(output: Any) -> dict[str, Tensor]:
 
 
 def differs(own: Tensor, traced: Tensor) -> float | None:
-    """Return the largest difference between two outputs, or None if it is within the tolerance.
+    """Return the largest absolute difference between two outputs, or None if it is within the tolerance.
+
+    The tolerance is relative to the largest value of ``own``, and larger in half precision. Return infinity if the
+    shapes differ.
 
     >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
     True
@@ -163,7 +166,10 @@ def is_same_output(own: ForwardOutputs, output: Any) -> bool:
 
 
 def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
-    """Return the error that names the first module with another output in the prepared model."""
+    """Return a UserError that names the first module whose output differs between ``own`` and ``traced``.
+
+    If no module differs, the error names the tensors that each pass returned.
+    """
     first = _first(own, traced)
     if first is None:
         return UserError(

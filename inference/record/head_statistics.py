@@ -80,8 +80,8 @@ def excess_maps(maps: Tensor, rows: Tensor, visible: Tensor, crosses: bool) -> t
     """Return the excess of every pair, (text, head, query, key), and each key's mean weight (text, head, key).
 
     The excess of a pair is its weight minus the mean weight that the text's other words give the same key, as in
-    ``attention.excess.excess_map``. A token's weight on itself is not part of the mean. The excess is -1 if there are
-    no other words. ``maps`` must be 0 in rows of special tokens, so their excess is at most 0.
+    ``attention.excess.excess_map``. The mean excludes the weight of a token on itself. The excess is -1 if there are no
+    other words. ``maps`` must be 0 in rows of special tokens, so their excess is at most 0.
     """
     counted = rows[:, :, None] & visible
     sums = maps.sum(2)
@@ -162,7 +162,10 @@ def _measures(maps: Tensor, sides: MapSides) -> tuple[Tensor, Tensor]:
 
 @lru_cache(maxsize=64)
 def offset_features(queries: int, keys: int) -> Tensor:
-    """Return the bin of each pair's offset as a one-hot vector, with its distance: (query · key, bin + 1)."""
+    """Return features of each pair, shape (query · key, bin + 1): its bin as a one-hot vector, and its distance.
+
+    The bin is that of the offset (key position minus query position). The distance is the absolute offset, in tokens.
+    """
     offset = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
     bins = torch.nn.functional.one_hot(offset.clamp(-OFFSETS - 1, OFFSETS + 1) + OFFSETS + 1, 2 * OFFSETS + 3)
     found = torch.cat([bins, offset.abs()[:, :, None]], dim=2).float()

@@ -29,10 +29,10 @@ class KeyBuffer:
 
 @dataclass(eq=False)
 class KeyBuffers:
-    """The key buffers of modules with a key–value cache, so that each step stores its new keys only.
+    """The key buffers of modules with a key–value cache, so that each step of a generation stores only its new keys.
 
-    A cache that grows returns the earlier keys and the new key at each step. A cache of fixed size changes its tensor
-    in place, so its keys are copied.
+    A cache that grows returns a tensor of the earlier keys and the new key at each step. A cache of fixed size changes
+    its tensor in place, so its keys are copied.
     """
 
     last: dict[str, tuple[KeyBuffer, int]] = field(default_factory=dict)
@@ -72,8 +72,8 @@ def _reuse(buffer: KeyBuffer, length: int, key: Tensor) -> KeyBuffer | None:
 class KeptCall:
     """An attention call of a recorded pass, without gradients; its values are kept only on request.
 
-    ``kernel`` is the family of the attention function: "eager", "sdpa" or "flash". They differ in the alignment of
-    causal masks.
+    ``kernel`` is the family of the attention function: "eager", "sdpa" or "flash". The families align implicit causal
+    masks differently.
     """
 
     call: AttentionCall  # its key is empty
@@ -106,12 +106,18 @@ class KeptCall:
         yield from (tensor for tensor in found if tensor is not None)
 
     def weights(self, samples: Kept, heads: Kept, rows: Kept) -> Tensor:
-        """Compute the weights of these samples, heads and queries, (sample, head, query, key) float32."""
+        """Compute the attention weights of the given samples, heads and queries (``rows``).
+
+        The shape is (sample, head, query, key) float32.
+        """
         with torch.no_grad():
             return weigh(self.block(samples, heads, rows))
 
     def scores(self, samples: Kept, heads: Kept, rows: Kept) -> Tensor:
-        """Compute the input of the softmax, (sample, head, query, key) float32; masked pairs are minus infinity."""
+        """Compute the scores, the input of the softmax, of the given samples, heads and queries (``rows``).
+
+        The shape is (sample, head, query, key) float32; masked pairs are minus infinity.
+        """
         with torch.no_grad():
             return compute_scores(self.block(samples, heads, rows))
 
@@ -122,7 +128,7 @@ class KeptCall:
         return call if self.value is None else replace(call, key=self.key, value=self.value)
 
     def block(self, samples: Kept, heads: Kept, rows: Kept) -> AttentionCall:
-        """Return the call of these samples, heads and queries, with an explicit mask."""
+        """Return the call restricted to the given samples, heads and queries, with an explicit mask."""
         call, key_heads = self.call, [head // self.groups for head in heads]
         sinks = None if call.sinks is None else call.sinks.reshape(-1, self.shape[1])[:, list(heads)]
         if sinks is not None and len(sinks) > 1:
@@ -140,7 +146,7 @@ class KeptCall:
         )
 
     def visible_pairs(self) -> Tensor:
-        """Return flags for the pairs that the mask allows, (sample, query, key)."""
+        """Return flags (sample, query, key): True if the mask allows the pair in at least one head."""
         samples, _, queries, keys = self.shape
         mask = self._mask
         if mask is None:
@@ -215,7 +221,7 @@ def _dense(mask: Any, shape: tuple[int, int, int, int], device: torch.device) ->
 
 
 def keep_tensors(query: Tensor, key: Tensor, value: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Return the tensors without gradients; copy those that keep much more memory alive than they contain."""
+    """Return the tensors without gradients; copy each that is a small view of a large storage."""
     given = (query, key) if value is None else (query, key, value)
     kept = compact_tensors(*(tensor.detach() for tensor in given))
     return kept[0], kept[1], kept[2] if len(kept) > 2 else None

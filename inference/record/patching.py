@@ -53,8 +53,8 @@ class PatchHook(Protocol):
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
         """Return the replacement of a sample's ``values`` (token, channel), or None to keep them.
 
-        ``repeat`` counts the calls of a layer that computes its attention in several calls
-        (``attention_call.Repeats``).
+        ``take`` is the patch, and ``mine`` is the sample's patch set. If a layer computes its attention in several
+        calls, ``repeat`` counts them (``attention_call.Repeats``).
         """
         ...
 
@@ -79,7 +79,7 @@ class RecipientHook:
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:
         """Return ``values`` with the donor's activations at the tokens of the patch.
 
-        With a seed, the change of each token has the same norm but a random direction.
+        If the patch has a seed, each token is changed in a random direction instead, by a vector of the same norm.
         """
         here = [at for at, _ in take.pairs]
         lent = self.notes[donor_set(mine), replace(take, seed=None), repeat]
@@ -107,7 +107,7 @@ class RandomHook(PatchHook):
 class PatchingPass:
     """The patches of a forward pass, by the attention call or layer that they change, and by sample.
 
-    The layer is known from the number of calls of the same stack so far.
+    The layer of a call follows from the number of earlier calls of the same stack.
     """
 
     heads: Mapping[Place, Found]
@@ -136,7 +136,7 @@ class PatchingPass:
         return changed
 
     def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
-        """Return a layer's input (sample, token, channel) with patches applied, or None if it has none."""
+        """Return a layer's input (sample, token, channel) with patches applied, or None if the layer has no patches."""
         changed = None
         for sample, mine, take in self.states.get((part, layer), ()):
             other = self.lender.apply(vectors[sample], mine, take)
@@ -156,7 +156,7 @@ def current_patching() -> PatchingPass | None:
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Inside the block, apply the patches of ``lend`` to the only forward pass that runs there."""
+    """Inside the block, apply the patches of ``lend``; the block must contain a single forward pass."""
     token = _lending.set(lend)
     try:
         yield
@@ -185,10 +185,10 @@ def _as_large(change: Tensor, seed: int) -> Tensor:
 
 @contextmanager
 def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -> Iterator[None]:
-    """Inside the block, patch a pass of a prepared model, with a set of patches for each sample.
+    """Inside the block, patch a pass of a prepared model; ``sets`` has a set of patches for each sample.
 
     ``lender`` is the hook that stores activations (DonorHook) or replaces them (RecipientHook). Raise UserError if the
-    model's activations cannot be patched, or if it lacks a layer or a head.
+    model's activations cannot be patched, or if the model lacks a layer or a head of a patch.
     """
     if not any(sets):
         yield
@@ -202,7 +202,7 @@ def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -
 def check(model: Any, mine: PatchSet, here: Mapping[str, int], there: Mapping[str, int]) -> None:
     """Raise UserError for patches without tokens, or with tokens that a text does not have.
 
-    ``here`` and ``there`` are the numbers of tokens, by stack, of the recipient's and of the donor's text.
+    ``here`` and ``there`` are the numbers of tokens of the recipient's and of the donor's text, by stack.
     """
     first = next(iter(heads_of(model)))
     for take in mine:

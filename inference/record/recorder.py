@@ -90,8 +90,8 @@ _checked: WeakKeyDictionary[Any, set[tuple[str, str]]] = WeakKeyDictionary()  # 
 class Recorder:
     """A recorder of the passes of a single thread through a model.
 
-    ``keep`` is "all" or "last". If the memory exceeds ``max_bytes``, the oldest passes are dropped. With ``values``,
-    value vectors are kept, too.
+    If ``keep`` is "last", only the last pass is kept; if it is "all", every pass. If the kept tensors exceed
+    ``max_bytes``, the oldest passes are dropped. With ``values``, the value vectors are kept, too.
     """
 
     def __init__(self, model: Any, *, keep: str = "all", max_bytes: int | None = None, values: bool = False) -> None:
@@ -193,7 +193,7 @@ class Recorder:
                 self.store.dropped += 1
 
     def note(self, kernel: str, module: Any, tensors: tuple[Any, ...], given: Mapping[str, Any], output: Any) -> None:
-        """Keep an attention call of the current pass; calls of other models and outside of passes are ignored."""
+        """Keep an attention call of the current pass; ignore calls of other models and calls outside of passes."""
         path = self._paths.get(id(module))
         if self._current is None or path is None:
             return

@@ -1,4 +1,4 @@
-"""A recording of the attention of a model's passes; weights are computed when they are read."""
+"""A recording of the attention of a model's passes; attention weights are computed when they are read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RecordedLayer:
 
     @property
     def scale(self) -> float:
-        """Return the factor of the products of queries and keys."""
+        """Return the factor by which products of queries and keys are multiplied, such as 1 / √(channels of a head)."""
         return self._kept.call.scale
 
     def weights(
@@ -73,7 +73,10 @@ class RecordedLayer:
         return entropy
 
     def top(self, k: int, head: Choice = None, sample: Choice = None, *, query: Choice = None) -> tuple[Tensor, Tensor]:
-        """Return the ``k`` largest weights of each row and their keys, both (sample, head, query, k), in order."""
+        """Return the ``k`` largest weights of each row, in descending order, and the indices of their keys.
+
+        Both tensors have the shape (sample, head, query, k).
+        """
         weights = self.weights(head, sample, query=query)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= weights.shape[-1]:
             raise ValueError(f"k={k!r} came; expected a number from 1 to {weights.shape[-1]}.")
@@ -99,7 +102,7 @@ class RecordedLayer:
         return self._vectors(self._kept.value.repeat_interleave(self._kept.groups, 1), head, sample)
 
     def visible_pairs(self) -> Tensor:
-        """Return flags for the pairs that the mask allows, (sample, query, key)."""
+        """Return flags (sample, query, key): True if the mask allows the pair in at least one head."""
         return self._kept.visible_pairs()
 
     def to_numpy(self, head: Choice = None, sample: Choice = None) -> npt.NDArray[np.float32]:
@@ -152,7 +155,7 @@ class RecordedCall:
 
     @property
     def layers(self) -> tuple[RecordedLayer, ...]:
-        """Return the layers of the first stack that ran: encoder, else decoder."""
+        """Return the layers of the encoder, or of the decoder if the encoder did not run."""
         return next(iter(self.stacks.values()))
 
     @property
@@ -172,7 +175,7 @@ class RecordedCall:
 
     @property
     def inputs(self) -> Mapping[str, Tensor]:
-        """Return token ids and masks of the call, by the model's names."""
+        """Return token ids and masks of the call, by the names of the model's arguments."""
         return self._kept.inputs
 
     def _stack(self, stack: Stack) -> tuple[RecordedLayer, ...]:
@@ -228,7 +231,7 @@ class AttentionRecording:
 
     @property
     def layers(self) -> tuple[RecordedLayer, ...]:
-        """Return the layers of the only call; raise ValueError with the number of calls otherwise."""
+        """Return the layers of the only call; raise ValueError if there is not exactly one call."""
         return self.call.layers
 
     @property

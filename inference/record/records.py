@@ -126,9 +126,9 @@ def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
 def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterator[None]:
     """Inside the block, replace the input of each layer by ``change(part, layer, vectors)``.
 
-    ``parts`` are the stacks. The vectors are (sample, token, channel); if ``change`` returns None, they are not
-    replaced. The block must contain a single forward pass of this thread. Raise UserError if the vectors cannot be
-    replaced.
+    ``parts`` are the stacks that are changed. The vectors are (sample, token, channel); if ``change`` returns None,
+    they are not replaced. The block must contain a single forward pass of this thread. Raise UserError if the model
+    does not pass its vectors between layers in a way that can be changed.
     """
     paths = layer_modules(model) if parts else {}
     by_path = {path: part for part in parts for path in paths.get(part, ())}

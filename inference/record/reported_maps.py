@@ -23,10 +23,10 @@ from inference.record.records import numpy
 def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Tensor:
     """Expand the sliding-window attention of a sample to a map (head, query, key) of its real tokens.
 
-    ``local`` is (head, query, global + window + 1). Its first columns are the weights on the global tokens; then column
-    ``p`` of the window is the weight on key ``query + p - window / 2``. ``rows`` (head, key, global) are the weights
-    from the global tokens, None if there are none. ``real`` is the slice of the sample's tokens without padding. Rows
-    of the result sum to 1.
+    ``local`` is (head, query, global + window + 1). Its first columns are the weights on the global tokens. Column
+    ``p`` of the remaining columns is the weight on key ``query + p - window / 2``. ``rows`` (head, key, global) are the
+    weights of the global tokens on every key, None if there are no global tokens. ``real`` is the slice of the sample's
+    tokens without padding. Rows of the result sum to 1.
 
     >>> full_map(torch.full((1, 3, 3), 1 / 3), 2, None, slice(0, 3))[0].ceil().int().tolist()
     [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -64,15 +64,15 @@ Parts = dict[str, tuple[MapRecord, ...]]
 
 
 class NoMaps(UserError):
-    """Raised if an architecture reports no attention, or no maps of whole texts."""
+    """Raised if an architecture reports no attention, or no attention maps of whole texts."""
 
 
 def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
     """Set a model to report its attention maps; their stack is "decoder" if they are causal, else "encoder".
 
-    ``given`` is a tiny input. ``own`` has the model's outputs for it with the attention implementation ``setting``.
-    Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps are not those of its own
-    computation.
+    ``given`` is a tiny input. ``own`` has the model's outputs for this input with its own attention implementation
+    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts. Raise UserError if its outputs change
+    when it reports maps.
     """
     model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public method for it
     _settle_bigbird(model)
@@ -134,9 +134,9 @@ def _weights(  # noqa: PLR0913  # torch's own signature
 
 
 def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
-    """Return the maps of each sample by stack, and the model's output.
+    """Return the attention maps of each sample by stack, and the model's output.
 
-    Raise NoMaps if the model reports no attention, or attention in pieces, and UserError if a text is too long.
+    Raise NoMaps if the model reports no attention, or attention only in blocks. Raise UserError if a text is too long.
     """
     widths = token_counts(inputs)
     _refuse_sparse(model, widths[0], spans[0])

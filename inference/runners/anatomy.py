@@ -60,8 +60,8 @@ def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     """Return the architecture of a model that ``inference.record.capture.prepare`` has prepared.
 
-    ``records`` is True if its queries, keys and values can be recorded. Raise UserError if the model's layers cannot be
-    identified.
+    ``kind`` is "encoder", "decoder" or "encoder-decoder". ``records`` is True if the queries, keys and values of the
+    model can be recorded. Raise UserError if the model's layers cannot be identified.
     """
     watched = watch(model)
     layers = blocks(model, watched)
@@ -241,7 +241,7 @@ MOST_PASSES = 7
 
 
 def measure_cost(loaded: LoadedModel, question: CostRequest) -> MeasuredCost:
-    """Return time and memory of a pass over a number of tokens.
+    """Return time and memory of a pass over the requested number of random tokens.
 
     Raise UserError for no tokens, or for more than the model reads.
     """
@@ -330,9 +330,9 @@ MOST_SHARE, MOST_DROPOUT_PASSES = 90, 32  # the share in percent; with nearly ev
 
 
 class DropoutMode(TorchFunctionMode):
-    """A context in which this thread's dropout zeroes the share ``share`` of values, reproducibly by seed.
+    """A context in which dropout of this thread zeroes a ``share`` (0 to 1) of the values, reproducibly by ``seed``.
 
-    torch draws from a generator that all threads share, so its own dropout would not be reproducible.
+    The dropout of torch is not reproducible here, because it draws from a generator that all threads share.
     """
 
     def __init__(self, share: float, seed: int) -> None:

@@ -87,10 +87,10 @@ def _answer_span(passage: str, found: ScoredSpan) -> AnswerSpan:
 
 
 def knows_no_answer(config: Any) -> bool:
-    """Return False if the model's configuration states that it was not trained to give "no answer".
+    """Return False if the model's configuration states that the model was not trained to predict "no answer".
 
-    Other files state nothing, so "no answer" is considered. A model that was trained on SQuAD 1.1 gives [CLS], which
-    stands for it, a low score.
+    Most configurations do not state this; then "no answer" is considered. A model that was trained on SQuAD 1.1 gives
+    low scores to [CLS], the token that stands for "no answer".
     """
     return getattr(config, "no_answer", True) is not False
 
@@ -162,7 +162,10 @@ def span_logits(output: Any, first: int, last: int) -> Tensor:
 
 
 def attribute_span(loaded: LoadedModel, question: SpanGradients | SpanPath) -> WordScores:
-    """Return the attribution of an answer's logits to each token; may raise UserError."""
+    """Return the attribution of an answer's logits to each token.
+
+    Raise UserError if ``ends`` is unknown, if the text is too long, or if the model fails on it.
+    """
     if question.ends not in (BOTH, START, END):
         raise UserError(gettext_lazy("“{name}” is not an end of an answer.", name=question.ends[:20]))
     one = tensors(loaded, read_span(loaded, question))

@@ -46,7 +46,7 @@ SIDES = {"encoder": (0, 0), "decoder": (1, 1), "cross": (1, 0)}  # sides of quer
 
 
 def cut_texts(loaded: LoadedModel, question: CutRequest) -> CutAnswer:
-    """Return the windows of each text; a text that cannot be read has none, and a reason."""
+    """Return the windows of each text; a text that cannot be read gets no windows, but an error message."""
     windows, sizes, refusals = [], [], []
     for text, target in question.texts:
         found: tuple[Window, ...] = ()
@@ -204,7 +204,10 @@ class _Stack:
 
 
 def measure(loaded: LoadedModel, question: AtlasRequest) -> AtlasAnswer:
-    """Return the statistics of every head over the windows; raise UserError if the model fails or hides its maps."""
+    """Return the statistics of every head over the windows.
+
+    Raise UserError if the model fails, or if it reports only attention maps, without queries, keys and values.
+    """
     heads = _recorded_heads(loaded)
     readings = [_read(loaded, window) for window in question.windows]
     samples = [
@@ -250,7 +253,10 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
 
 
 def sides_of(part: str, two: bool) -> tuple[int, int]:
-    """Return the sides of a stack's queries and keys: 0 for the text, 1 for the target."""
+    """Return the sides that the queries and the keys of a stack belong to: 0 for the text, 1 for the target.
+
+    If ``two`` is False, there is no target.
+    """
     return SIDES[part] if two else (0, 0)
 
 

@@ -19,9 +19,9 @@ from inference.text.pieces import readable_piece, role
 
 
 def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:
-    """Encode a text or a pair after ``check_text``.
+    """Encode a text or a pair of texts for a model, with at most ``cut`` tokens.
 
-    Raise UserError if the text is empty, too long, or part of a pair that the model cannot read.
+    Raise UserError if a text is empty or too long, or if the model cannot read pairs.
     """
     text = check_text(text)
     pair = None if pair is None else check_text(pair, gettext_lazy("second text"))
@@ -156,7 +156,8 @@ def text_positions(row: TokenRow, mask: int) -> list[int]:
 def display_pieces(loaded: LoadedModel, tokens: Sequence[int], begins: bool = False) -> list[str]:
     """Return token ids as readable texts, with "…" before a token that continues a word.
 
-    ``begins`` is True if the tokens begin a text; some vocabularies do not mark the word there.
+    ``begins`` is True if the tokens begin a text. Some vocabularies do not mark the first word of a text as the
+    beginning of a word, so no "…" is added there.
     """
     reader = loaded.reader
     return [

@@ -1,6 +1,6 @@
 """A forward pass in which intermediate values are changed; the model itself computes all later stages.
 
-Heads are edited and activations patched by the same code as on other pages, so the same change has the same effect.
+Edits and patches use the same code as all other requests, so an equal change has an equal effect.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ def final_output(
 
 
 def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | None = None) -> Array:
-    """Return the output of the last stage under a set of edits and of patches from the donor ``other``."""
+    """Return the output of the last stage under a set of edits and patches.
+
+    ``other`` is the input of the donor pass, from which the patches take their activations.
+    """
     changes, takes = split_patches(mine)
     notes: Notes = {}
     if takes and other is not None:

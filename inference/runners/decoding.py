@@ -105,7 +105,7 @@ def prepare(loaded: LoadedModel, question: Decoding[Any]) -> tuple[Encoding, Wri
 
 
 def refuse_odd_tokens(loaded: LoadedModel, writing: Writing, written: Sequence[int]) -> None:
-    """Raise UserError for generated tokens that do not exist, are too many, or follow an end token."""
+    """Raise UserError if the generated tokens ``written`` do not exist, are too many, or follow an end token."""
     refuse_tokens(loaded, written, before=len(writing.source) if loaded.id.kind == "decoder" else 1)
     ends = end_tokens(loaded.model)
     ended = [at for at, token in enumerate(written[:-1]) if token in ends]

@@ -1,7 +1,7 @@
 """Forward passes over a text under many edit sets, with as many sets in a batch as its length allows.
 
-The samples of a batch are the same text, each with its own set of edits. For patches, a donor pass over the other text
-runs just before.
+The samples of a batch are the same text, each with its own set of edits. If a set has patches, a pass over the donor
+text precedes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ Set = Sequence[Edit | Patch]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """The model's input for a text or picture, and its numbers of query and key tokens, by stack.
+    """The model's input for a text or picture, and its numbers of tokens.
 
-    The tensors of ``inputs`` are a batch of a single sample. All other values are options of the forward pass.
+    ``looking`` is the number of query tokens by stack, and ``looked_at`` the number of key tokens. The tensors of
+    ``inputs`` are a batch of a single sample. All other values of ``inputs`` are options of the forward pass.
     """
 
     inputs: Mapping[str, Any]
@@ -97,8 +98,8 @@ def refuse_unfit(
 ) -> None:
     """Raise UserError if an edit set does not fit the model or the texts.
 
-    ``looking``, ``looked_at`` and ``other`` are the numbers of query, key and donor tokens, by stack; ``other`` is
-    empty without a donor text.
+    ``looking`` and ``looked_at`` are the numbers of query and key tokens of the text, by stack. ``other`` are the
+    numbers of tokens of the donor text, empty without a donor.
     """
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
@@ -122,8 +123,8 @@ def one_pass(
 ) -> Any:
     """Run a single pass over a text under several edit sets; return its output in the order of the sets.
 
-    ``other`` is the donor text, and ``recipient`` the hook of the patches; by default, it substitutes the donor's
-    activations.
+    ``other`` is the input of the donor text. ``recipient`` is the hook that applies the patches; by default, it
+    substitutes the donor's activations.
     """
     changes, takes = zip(*map(split_patches, sets), strict=True)
     notes: Notes = {}

@@ -41,7 +41,7 @@ Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """The answer that is compared under edit sets: the model's input, and a function that reads the output."""
+    """The answer that is compared under edit sets: the model's input, and functions that read it from the output."""
 
     given: ModelInput
     row: TokenRow

@@ -67,7 +67,10 @@ def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
 
 
 def ordinary_tokens(loaded: LoadedModel) -> Ids:
-    """Return the ids of ordinary tokens, ascending: no special or added tokens, only ids that the model has."""
+    """Return the ids of ordinary tokens, ascending.
+
+    Special and added tokens are left out, and ids that the model does not have.
+    """
     tokenizer = loaded.reader.tokenizer
     added = {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
     known = {token for token in tokenizer.get_vocab().values() if token < loaded.reader.vocabulary}
@@ -160,7 +163,7 @@ TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and ta
 def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
     """Return flags for the links of annotated texts that each head finds; equal texts are run only once.
 
-    Raise UserError if some layers have no attention, since their heads cannot be counted with the others.
+    Raise UserError if some layers have no attention, because the flags need heads in every layer.
     """
     part, heads = next(iter(getattr(loaded.model, HEADS, {}).items()), ("", ()))
     if (lacking := attention_everywhere(len(heads), attention_layers(loaded.model, part))) is not None:
@@ -202,9 +205,10 @@ def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], l
 
 
 def readable_samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
-    """Return the readable texts by index, the last reason for an unreadable text, and texts of unknown words.
+    """Return the readable texts as samples, the last error message, and the indices of texts of unknown tokens.
 
-    The last result has the indices of texts of which at least a third of the tokens are unknown.
+    The key of a sample is the index of its item. The message is that of the last unreadable text, or "". The indices
+    are those of texts in which at least a third of the tokens are unknown.
     """
     samples, refused, unknown = list[Sample](), "", set[int]()
     for at, item in enumerate(items):

@@ -127,7 +127,7 @@ CHUNK = 1_000  # texts that are tokenised at a time
 
 
 def count_tokens(loaded: LoadedModel, question: TextSizes) -> TokenCounts:
-    """Return each text's number of tokens and of unknown tokens.
+    """Return the number of tokens and of unknown tokens of each text.
 
     Raise UserError if the tokenizer cannot read a text.
     """

@@ -32,10 +32,10 @@ class _Reached(Exception):
 
 
 def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
-    """Return the value-zeroing distances of a layer, shape (query, key).
+    """Return the value-zeroing distances of a layer, shape (query, key), from 0 to 2.
 
-    An entry is 1 - cosine of a token's vector after the layer with and without the value of the key. Raise UserError
-    if the model's attention cannot be changed, or if it lacks the layer.
+    An entry is 1 - the cosine similarity of the query token's vectors after the layer, with and without the value of
+    the key. Raise UserError if the model's attention cannot be changed, or if the model lacks the layer.
     """
     block = _block(model, layer)
     tokens = one["input_ids"].shape[1]
@@ -129,7 +129,7 @@ def from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
 
 
 def path_from_zero(number: Callable[[Tensor], Tensor], vectors: Tensor, steps: int, tokens: int) -> WordScores:
-    """Return integrated gradients (arXiv:1703.01365) of a score from zero to the text's embeddings.
+    """Return integrated gradients (arXiv:1703.01365) of a score, on the path from zero to the text's embeddings.
 
     The embeddings ``vectors`` are (1, token, channel). ``number`` computes the score, from embeddings (sample, token,
     channel) to (sample,). ``tokens`` limits the tokens of a pass, summed over its samples.

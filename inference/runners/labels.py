@@ -49,7 +49,7 @@ def failure_message(loaded: LoadedModel) -> str:
 
 
 def sort(model: Any) -> str:
-    """Return the type of a model's labels: CHOICE (softmax), EACH (sigmoid) or NUMBER (regression).
+    """Return the kind of a model's labels: CHOICE (softmax), EACH (sigmoid) or NUMBER (regression).
 
     A head with a single output is a regression head, unless its configuration states multi-label classification.
     """
@@ -83,7 +83,7 @@ def _printable_name(name: str) -> str:
 def carriers(row: TokenRow, texts: Sequence[str]) -> tuple[LabelPlace, ...]:
     """Return the words of the text, each with the token at which its tag is predicted.
 
-    That token is the first that has a character other than a space.
+    This is the word's first token with a character other than a space.
 
     >>> spans = (None, (0, 1), (2, 6), (6, 9))
     >>> row = TokenRow(("[CLS]", "I", "play", "ing"), (9, 7, 5, 6), (None, 0, 1, 1), (0,) * 4, spans)
@@ -108,7 +108,7 @@ def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
 def reads(model: Any, one: dict[str, Tensor]) -> Run:
     """Return the run of tokens (start, stop) from which a text classification head computes its logits.
 
-    It is found by gradients: the logits depend on the last hidden states of these tokens.
+    The run is found by gradients: the logits depend on the last hidden states of these tokens only.
     """
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []
@@ -133,7 +133,7 @@ def logits_there(output: Any, at: int | None) -> Tensor:
 
 
 def log_probabilities(logits: Tensor, sort: str) -> Tensor | None:
-    """Return log-probabilities from logits (…, label), or None for the label type NUMBER."""
+    """Return log-probabilities from logits (…, label), or None if ``sort`` is NUMBER."""
     if sort == NUMBER:
         return None
     return logits.log_softmax(-1) if sort == CHOICE else torch.nn.functional.logsigmoid(logits)

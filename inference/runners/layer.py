@@ -36,7 +36,7 @@ WRONG = 1e-3  # relative to the largest number: a larger difference is not due t
 def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
     """Return the parameters of a layer's attention, and its input and output for a text.
 
-    Raise UserError if they cannot be found or do not reproduce the layer's output.
+    Raise UserError if the parameters cannot be found, or do not reproduce the layer's output.
     """
     if not loaded.records:
         raise _refusal(loaded, gettext_lazy("is computed in its own code"))

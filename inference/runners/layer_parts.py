@@ -44,7 +44,7 @@ class Event:
 class BlockRecorder:
     """A recorder of the module calls in the block around an attention, and of the block's output.
 
-    A block may run several times; ``wanted`` is the number of the attention call of interest.
+    ``wanted`` is the number, in the pass, of the attention call of interest; a block may run several times.
     """
 
     tape: Tape
@@ -204,8 +204,8 @@ def find(
 ) -> FoundProjection | None:
     """Return the projection that computed the recorded queries, keys or values (``role``), or None.
 
-    ``events`` are the module calls before the attention; the latest that fits is returned. ``factors`` are constants by
-    which the model may scale the vectors before the dot products.
+    ``events`` are the module calls before the attention; of those that fit, the latest is returned. ``factors`` are
+    constants by which the model may scale the vectors before the dot products.
     """
     recorded: FloatArray = getattr(record, role)
     norms = [event for event in events if event.given.shape == event.gave.shape]
@@ -334,7 +334,7 @@ def assemble(
 ) -> AttentionParts:
     """Assemble the parameters, inputs and output of the recorded attention.
 
-    Raise UnsupportedAttention if it does not follow the known formula.
+    Raise UnsupportedAttention if the attention does not follow the known formula.
     """
     earlier = [event for event in watch.events if event.after <= watch.wanted]
     later = [event for event in watch.events if event.after > watch.wanted]

@@ -29,9 +29,9 @@ NEAR = 1e-3  # allowed difference between the lens at the last state and the mod
 
 @dataclass(frozen=True)
 class LensTarget:
-    """The input of the logit lens: an encoded text, a token with its hidden states to read, and edits.
+    """The input of the logit lens: an encoded text, the index ``at`` of the token to read, and edits.
 
-    ``named`` maps ids of predicted tokens to their texts.
+    ``named`` returns the texts of predicted token ids.
     """
 
     reading: Encoding
@@ -97,10 +97,11 @@ def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Gue
 
 
 def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
-    """Return the log-probabilities that the task head gives a token's hidden states, (level, vocabulary).
+    """Return the log-probabilities that the task head computes from each hidden state of token ``at``.
 
-    Level 0 is the embedding, and level n the output of layer n. The second value is True if a final norm was applied.
-    Raise ValueError if the last state does not give the model's own output.
+    The shape is (level, vocabulary); level 0 is the embedding, and level n the output of layer n. The second value is
+    True if the model's final norm was applied to the levels before the last. Raise ValueError if the last level does
+    not give the model's own output.
     """
     model, given = loaded.model, tensors(loaded, reading)
     own, hidden, norm = _run_model(model, given)

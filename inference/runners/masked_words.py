@@ -56,7 +56,7 @@ UNKNOWN = gettext_lazy("It is not in the vocabulary, nor are its parts.")
 
 
 def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
-    """Return the most probable tokens of each blank; raise UserError if the text has none."""
+    """Return the most probable tokens of each blank; raise UserError if the text has no blanks."""
     blanked = prepare(loaded, question)
     if not 0 <= question.blank < len(blanked.positions):
         raise UserError(
@@ -104,9 +104,10 @@ def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 def piece_logs(
     loaded: LoadedModel, readings: Sequence[Encoding], places: Sequence[int], pieces: Sequence[int]
 ) -> list[float]:
-    """Return the log-probability of a token at a position, for each of several encodings of equal length.
+    """Return, for each encoding, the log-probability of a token at a position.
 
-    ``places`` and ``pieces`` are the position and the token of each encoding. Several encodings share a pass.
+    ``places`` and ``pieces`` are the position and the token of each encoding. The encodings have equal lengths, and
+    several share a pass.
     """
     size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(readings[0].ids))) if readings else 1
     found: list[float] = []
@@ -243,7 +244,10 @@ def _begins(blanked: Blanked, at: int) -> bool:
 
 
 def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalScores:
-    """Return the log-probability of each requested token with its word masked; raise UserError if there is none."""
+    """Return the log-probability of each requested token, with the token and the rest of its word masked.
+
+    Raise UserError if the text has only blanks.
+    """
     mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)
@@ -260,7 +264,7 @@ def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalSc
 
 
 def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
-    """Return the fall of the prediction's log-probability if each word in turn is hidden.
+    """Return the fall of the prediction's log-probability when each word is hidden in turn.
 
     Raise UserError if the text has no blanks.
     """
@@ -282,7 +286,11 @@ def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
 
 
 def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
-    """Return the prediction to explain and the position of its blank; raise UserError if there is none."""
+    """Return the prediction to explain for blank number ``blank``, and the position of this blank.
+
+    The prediction is ``token``, or the most probable token if ``token`` is negative. Raise UserError if the blank or
+    the token does not exist.
+    """
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
@@ -301,10 +309,7 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
 
 
 def word_runs(loaded: LoadedModel, blanked: Blanked) -> list[tuple[int, int]]:
-    """Return the token run (start, stop) of each word, without words that contain a blank.
-
-    Special tokens are left out.
-    """
+    """Return the token run (start, stop) of each word without a blank; special tokens are left out."""
     row = blanked.reading.row
     there = set(text_positions(row, mask_of(loaded)[1]))
     words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]

@@ -1,7 +1,7 @@
 """Outputs of a model for a picture under edit sets, and their attribution to patches and words.
 
-An output is the picture's vector, its classes, or its similarity to texts. The attribution multiplies attention with
-its gradients through all layers (arXiv:2103.15679).
+An output is the picture's vector, its classes, or its similarity to texts. The attribution multiplies attention weights
+by their gradients, through all layers (arXiv:2103.15679).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
 
 
 def prepare_picture(loaded: LoadedModel, picture: Picture | None, side: int | None) -> Read:
-    """Return the processed picture; raise UserError if there is none or the model reads no pictures."""
+    """Return the processed picture; raise UserError if no picture is given or the model reads no pictures."""
     if loaded.eye is None or picture is None:
         said = gettext_lazy("{name} reads text, not pictures. Pick another model.", name=loaded.id.name)
         raise UserError(said if loaded.eye is None else "No picture came; this question is about one.")
@@ -70,7 +70,7 @@ def prepare_picture(loaded: LoadedModel, picture: Picture | None, side: int | No
 
 
 def make_batch(seen: Read) -> ModelInput:
-    """Return the input of a single picture, with its number of tokens in each stack; the text model has none."""
+    """Return the input of a single picture, with its number of tokens by stack: 0 for the decoder."""
     pixels = torch.from_numpy(seen.pixels.copy())[None]
     tokens = {"encoder": len(seen.reading.row), "decoder": 0}
     return ModelInput({"pixel_values": pixels, **seen.options}, tokens, tokens)
@@ -104,7 +104,7 @@ def _of_length_one(vectors: Tensor) -> Tensor:
 def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ...], list[Encoding]]:
     """Return the checked texts and their encodings.
 
-    Raise UserError for none, for too many, and if the model does not read both pictures and texts.
+    Raise UserError if there are no texts or too many, or if the model does not read both pictures and texts.
     """
     if loaded.reads != BOTH:
         raise UserError(

@@ -139,10 +139,11 @@ def _refusal(loaded: LoadedModel) -> str:
 
 
 def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
-    """Return the attention maps of a text in two orders of its tokens, with and without positions.
+    """Return the attention maps of a text and of its reordered tokens, with and without positions.
 
-    Raise UserError if the text is too long, or if the model's positions cannot be removed. If all positions are
-    removed, the maps must be permuted like the tokens; raise UserError if they are not.
+    Without positions, the maps must be permuted like the tokens. If masks still depend on positions, the unmasked
+    scores of the first layer must be. Raise UserError if they are not, if the text is too long, or if the model's
+    positions cannot be removed.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
     _check(reading, question.order)

@@ -51,9 +51,9 @@ def answer(loaded: LoadedModel, question: ScoreRequest) -> ScoreAnswer:
 
 
 def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreAnswer:
-    """Return the terms of a score between two tokens of a picture, and their checks.
+    """Return the terms of a score between two tokens of a picture, and the checks of its largest sources.
 
-    Raise UserError as ``answer`` does, also if there is no picture, or if it has too many tokens.
+    Raise UserError as ``answer`` does, and if there is no picture or if it has too many tokens.
     """
     if not loaded.records:
         heads_of(loaded.model)
@@ -80,7 +80,7 @@ def _failing(loaded: LoadedModel) -> AbstractContextManager[None]:
 
 
 def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
-    """Return the terms of a score and their checks, for a prepared model and a single text or picture."""
+    """Return the terms of a score and the checks of its sources, for a prepared model and a single text or picture."""
     part = question.part or next(iter(heads_of(model)))
     refuse_head(model, part, question.layer, question.head)
     graph = record_graph(model, given)
@@ -100,15 +100,18 @@ def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids
 
 
 def is_unknown(sources: frozenset[str], layer: int) -> bool:
-    """Return True if the queries or keys of a layer cannot be decomposed.
+    """Return True if the queries or keys of a layer, with these ``sources``, cannot be decomposed.
 
-    They have no source, or are not an affine function of the layer's input.
+    This is so if they have no source, or are not an affine function of the layer's input.
     """
     return not sources or any(is_block(source) and source.endswith(f" {layer}") for source in sources)
 
 
 def largest_error(model: Any) -> float:
-    """Return the largest relative error of a sum of terms that rounding can cause in the model's precision."""
+    """Return the largest error that rounding can cause in a sum of terms, relative to the score.
+
+    It depends on the precision of the model.
+    """
     half = next(model.parameters()).dtype.itemsize < FULL
     return WRONG_HALF if half else WRONG
 
@@ -125,7 +128,7 @@ def unfit_layer(model: Any, layer: int) -> UserError:
 
 
 def refuse_head(model: Any, part: str, layer: int, head: int) -> None:
-    """Raise UserError if the head does not exist."""
+    """Raise UserError if the head does not exist, or if its layer has no attention."""
     layers = heads_of(model).get(part, ())
     if not (0 <= layer < len(layers) and 0 <= head < max(layers)):
         raise UserError(

@@ -1,6 +1,6 @@
 """The cosine similarity of two texts as a table of token pairs.
 
-The tokens are pooled as the model's sentence-transformers folder states.
+The tokens are pooled as configured in the model's sentence-transformers folder.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ LONGEST = 512  # tokens; every head's map of tokens² weights is computed
 
 
 def answer(loaded: LoadedModel, question: WholePass) -> PassOverview:
-    """Return the stages of a forward pass without their numbers.
+    """Return the stages of a forward pass, without the numbers of their results.
 
     Raise UserError if the text is too long or the layers cannot be identified.
     """
@@ -134,9 +134,10 @@ def _probabilities(output: Any) -> None:
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """Return the names of the entries ``told`` of a result with ``count`` entries: tokens or classes.
+    """Return the names of the entries ``told`` of a result: tokens or classes.
 
-    Return None if the result has an entry neither for each token of the vocabulary nor for each class.
+    ``count`` is the number of entries of the result. Return None if it equals neither the size of the vocabulary nor
+    the number of classes.
     """
     model = loaded.model
     head = model.get_output_embeddings()
@@ -185,7 +186,7 @@ def _largest_entries(loaded: LoadedModel, array: Array) -> list[tuple[int, str]]
 
 
 def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
-    """Return the largest terms of a number in a stage; raise UserError if it does not exist."""
+    """Return the largest terms of a number in a stage's result; raise UserError if the number does not exist."""
     _, given = prepare_inputs(loaded, question)
     found: list[Opened] = []
 

@@ -1,4 +1,4 @@
-"""Attribution of a prediction, or of a word's last vector, to each word of the text."""
+"""Attribution of a prediction, or of a word's vector in the last layer, to each word of the text."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ SEED = 0
 
 
 def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
-    """Return the attribution of a word's last vector to each token or word.
+    """Return the attribution of a word's vector in the last layer to each token or word.
 
-    Raise UserError if the text or the model does not fit.
+    Raise UserError if the text is too long, the word does not exist, or the model is an encoder-decoder.
     """
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
@@ -83,7 +83,7 @@ def _read(loaded: LoadedModel, question: AnyFocus) -> Encoding:
 
 
 def refuse_long(reading: Encoding) -> None:
-    """Raise UserError if a text has more tokens than these requests allow."""
+    """Raise UserError if a text has more than MOST_TOKENS tokens."""
     tokens = len(reading.ids)
     if tokens > MOST_TOKENS:
         raise UserError(
@@ -129,10 +129,10 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Estimate the norm of a word vector's derivative with respect to each embedding, shape (token,).
+    """Estimate the sensitivity of a word's vector to each token's embedding: norms of derivatives, (token,).
 
-    It is the Frobenius norm of the Jacobian. The estimate is the root mean square over random directions, times the
-    root of the number of channels.
+    Each is the Frobenius norm of a Jacobian. The estimate is the root mean square of the derivatives along random
+    directions, times the square root of the number of channels.
     """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
@@ -219,7 +219,7 @@ MOST_STEPS = 200
 
 
 def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientResult:
-    """Return integrated gradients of a blank's prediction for the requested part of the path.
+    """Return integrated gradients of the prediction for a blank, for the requested part of the path.
 
     The path goes from the text with every word hidden to the text itself. Raise UserError if the text has no blanks.
     """

@@ -62,10 +62,10 @@ ORDER = (
 
 @dataclass(frozen=True)
 class LayerStep:
-    """A step of a layer; ``sources`` are the indices of the steps that it reads.
+    """A step of a layer: the call of a norm or sublayer, or an addition.
 
-    ENTERS is the index of the layer's input. ``kind`` is "norm", "attention", "cross-attention", "feed-forward", or
-    "add" for the sum of its sources.
+    ``kind`` is "norm", "attention", "cross-attention", "feed-forward" or "add". ``sources`` are the indices of the
+    earlier steps whose results are the inputs of this step; ENTERS (-1) stands for the layer's input.
     """
 
     kind: str
@@ -76,8 +76,8 @@ class LayerStep:
 class Flow:
     """The steps of a layer in the order of execution; the layer's output is the result of step ``leaves``.
 
-    ``followed`` is True if every connection was verified in the numbers of a pass: each step's input equals the result
-    of another step, or a sum of results. Otherwise some connections were guessed from the order of the calls.
+    ``followed`` is True if the numbers of a pass verify every connection: each step's input equals an earlier result or
+    a sum of earlier results. Otherwise some connections were guessed from the order of the calls.
 
     >>> post = Flow((LayerStep("attention", (-1,)), LayerStep("add", (-1, 0)), LayerStep("norm", (1,))), 2, True)
     >>> post.placement, post.parallel
@@ -90,11 +90,11 @@ class Flow:
 
     @property
     def placement(self) -> str:
-        """Return the placement of the norms in the layer.
+        """Return the placement of the norms in the layer: "post", "pre", "both", "branch", "mixed" or "none".
 
-        "post" is a norm after each addition (arXiv:1706.03762), "pre" before each sublayer (arXiv:2002.04745), and
-        "both" before a sublayer and on its result (arXiv:2105.13290). "branch" is a norm on a sublayer's result only.
-        Other layers are "mixed" or "none".
+        "post" is a norm after each addition (arXiv:1706.03762), "pre" a norm before each sublayer (arXiv:2002.04745).
+        "both" is a norm before each sublayer and on its result (arXiv:2105.13290), "branch" a norm on a sublayer's
+        result only. "mixed" is any other combination.
         """
         roles = {self._role(at) for at, step in enumerate(self.steps) if step.kind == "norm"}
         named = {
@@ -137,7 +137,10 @@ class Flow:
 
 @dataclass(frozen=True)
 class Heads:
-    """The sizes of an attention; ``kv_heads`` is less than ``heads`` if heads share keys and values."""
+    """The numbers of heads and of channels of an attention sublayer.
+
+    ``kv_heads`` is less than ``heads`` if several heads share keys and values.
+    """
 
     heads: int
     kv_heads: int
@@ -147,10 +150,10 @@ class Heads:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """The activation function of the feed-forward sublayer, evaluated in this model.
+    """The activation function of the feed-forward sublayer, sampled by calling the module.
 
-    ``name`` is the formula that fits its values. If the module could not be evaluated, ``name`` is "", and only
-    ``stated``, the name in the configuration, is known. ``inputs`` and ``outputs`` are (point,) float32.
+    ``outputs`` are its values at ``inputs``, both (point,) float32. ``name`` is the known formula that matches these
+    values, or "" if none does. If the module could not be called, both arrays are empty and only ``stated`` is known.
     """
 
     name: str
@@ -161,9 +164,9 @@ class Activation:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The sizes of a feed-forward sublayer.
+    """The sizes of a feed-forward sublayer, in channels.
 
-    If it is ``gated``, two matrices lead to ``hidden``, and their results are multiplied.
+    If ``gated`` is True, two matrices map the input to ``hidden`` channels, and their results are multiplied.
     """
 
     inputs: int
@@ -176,7 +179,10 @@ class FeedForward:
 
 @dataclass(frozen=True)
 class StackEdge:
-    """The modules before the first layer of a stack, or after its last: their roles, and the kind of norm."""
+    """The modules before the first layer of a stack or after its last layer.
+
+    ``parts`` names their roles, and ``norm`` is "LayerNorm", "RMSNorm", or "" without a norm.
+    """
 
     parts: tuple[str, ...]
     norm: str = ""
@@ -184,11 +190,12 @@ class StackEdge:
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of layers.
+    """A stack of layers, described by its most frequent layer.
 
-    ``flow`` is the data flow that most layers have, and ``alike`` the number of these layers. ``own`` is the number of
-    layers with separate parameters. ``causal`` was measured: a new last token changes no earlier vector. ``norm`` is
-    "LayerNorm" if adding a constant to all inputs has no effect (arXiv:1607.06450), else "RMSNorm" (arXiv:1910.07467).
+    ``flow`` is the most frequent data flow, and ``alike`` the number of layers with this flow. ``own`` is the number of
+    layers with separate parameters. ``causal`` was measured: True if a new last token changes no earlier vector.
+    ``norm`` is "LayerNorm" if adding a constant to all inputs has no effect (arXiv:1607.06450), else "RMSNorm"
+    (arXiv:1910.07467).
     """
 
     part: str  # "encoder" or "decoder"
@@ -224,9 +231,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """The parameters with the same role in a stack; each tensor of a model is in a single group.
+    """The parameters with the same role in a stack; each tensor of a model belongs to a single group.
 
-    ``where`` is "", "encoder" or "decoder"; ``layers`` is 0 outside of layers.
+    ``where`` is the stack: "encoder", "decoder", or "" for parameters of neither. ``count`` is the number of parameters
+    in all layers. ``layers`` is the number of layers that have such tensors, 0 outside of layers.
     """
 
     where: str
@@ -238,7 +246,7 @@ class ParameterGroup:
 
 @dataclass(frozen=True)
 class Top:
-    """A task head of a checkpoint; ``count`` is its number of parameters, without those of the bare model."""
+    """A task head of a checkpoint; ``count`` is the number of parameters that it adds to the bare model."""
 
     class_name: str
     count: int
@@ -281,11 +289,11 @@ class Anatomy(InspectRequest[Build]):
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """The measured cost of a forward pass; ``seconds`` are the wall-clock times of the repetitions.
+    """The measured cost of a forward pass; ``seconds`` are the wall-clock times of its repetitions.
 
-    A first pass warms up and is not included, unless it is too slow to be repeated. ``busy`` is the mean CPU time of
-    the computing thread for a pass, in seconds; on an idle machine, a pass takes that long. ``peak_bytes`` is the peak
-    memory of the pass's own tensors, without weights and the internal buffers of kernels.
+    An unmeasured first pass warms up, unless it is too slow to be repeated. ``busy`` is the mean CPU time of the
+    computing thread per pass, in seconds: the duration of a pass on an idle machine. ``peak_bytes`` is the peak memory
+    of the tensors that the pass creates, without weights and the internal buffers of kernels.
     """
 
     tokens: int
@@ -296,7 +304,7 @@ class MeasuredCost:
 
     @property
     def best(self) -> float:
-        """Return the fastest wall-clock time; other processes can only slow a pass down."""
+        """Return the shortest wall-clock time in seconds, which other processes disturbed least."""
         return min(self.seconds)
 
 
@@ -304,7 +312,7 @@ class MeasuredCost:
 class CostRequest(InspectRequest[MeasuredCost]):
     """A request to measure the time and memory of a forward pass over ``tokens`` tokens.
 
-    Answers are cached; another value of ``again`` measures once more.
+    Answers are cached. To measure a second time, use another value of ``again``.
     """
 
     ANSWERED_BY: ClassVar[str] = "anatomy.measure_cost"
@@ -315,7 +323,7 @@ class CostRequest(InspectRequest[MeasuredCost]):
 
 @dataclass(frozen=True, eq=False)
 class DropoutResult:
-    """The predictions for the first blank: in passes with dropout, and in a pass without."""
+    """The predictions for the first blank in several passes with dropout, compared with a pass without dropout."""
 
     undropped: Guess  # the most probable token without dropout
     probabilities: FloatArray  # (pass,) float32, for that token
@@ -327,9 +335,9 @@ class DropoutResult:
 class Dropout(BlankRequest[DropoutResult]):
     """A request for ``passes`` passes with ``share`` percent dropout at every dropout layer.
 
-    Each value is set to zero with that probability, drawn with ``seed``. The others are divided by the probability of
-    being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the attention weights, and the
-    outputs of attention and feed-forward sublayers.
+    Each value is set to zero with that probability, drawn with ``seed``; the remaining values are divided by the
+    probability of being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the attention
+    weights, and the outputs of attention and feed-forward sublayers.
     """
 
     ANSWERED_BY: ClassVar[str] = "anatomy.apply_dropout"

@@ -17,10 +17,11 @@ BOTH, START, END = "both", "start", "end"  # the logits that are explained: thei
 
 @dataclass(frozen=True)
 class AnswerSpan:
-    """A possible answer: its text, its place in the passage, and its tokens ``first`` to ``last`` in a window.
+    """A possible answer: ``text``, its character span ``letters`` in the passage, and its tokens in a window.
 
-    ``score`` is the sum of the start and end logits. ``probability`` is the softmax of the scores over all spans of at
-    most 30 tokens in all windows; "no answer" is included if the model can give it.
+    The answer spans tokens ``first`` to ``last`` of window number ``window``, both included. ``score`` is its start
+    logit plus its end logit. ``probability`` is a softmax of the scores over all spans of at most 30 tokens in all
+    windows. This softmax includes "no answer" if the model can predict it.
     """
 
     text: str
@@ -50,9 +51,9 @@ class AnswerWindow:
 class PassageAnswers:
     """The best answer spans over all windows, most probable first.
 
-    ``no_answer`` is the probability that the passage has no answer, or None if the model was not trained to say so
-    (``no_answer`` false in its config.json). ``says_no_answer`` is True if "no answer" has a higher score than the
-    best span (arXiv:1806.03822).
+    ``no_answer`` is the probability that the passage has no answer. It is None if the model was not trained to predict
+    this (``no_answer`` is false in its config.json). ``says_no_answer`` is True if "no answer" has a higher score than
+    the best span (arXiv:1806.03822).
     """
 
     spans: tuple[AnswerSpan, ...]
@@ -84,9 +85,10 @@ class AnswerSpans(PredictRequest[PassageAnswers]):
 
 @dataclass(frozen=True)
 class SpanRequest(PredictRequest[Answer]):
-    """A request about an answer from token ``first`` to token ``last``, in a question with its passage.
+    """A request about the answer from token ``first`` to token ``last``, both included.
 
-    Both are indices of the tokens of the whole pair, which is read in a single window.
+    ``text`` is the question and ``pair`` the passage. The indices count the tokens of both together, which are read in
+    a single window.
     """
 
     HEAD: ClassVar[str] = ANSWER
@@ -100,9 +102,9 @@ class SpanRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class SpanGradients(SpanRequest[WordScores]):
-    """A request for the gradient of an answer's logits with respect to each word embedding: norms (token,).
+    """A request for the gradient of an answer's logits with respect to each word embedding, as norms (token,).
 
-    ``ends`` is START or END for a single logit, BOTH for their sum.
+    ``ends`` selects the explained number: the start logit (START), the end logit (END) or the sum of both (BOTH).
     """
 
     ANSWERED_BY: ClassVar[str] = "answers.attribute_span"
@@ -114,8 +116,8 @@ class SpanGradients(SpanRequest[WordScores]):
 class SpanPath(SpanRequest[WordScores]):
     """A request for integrated gradients (arXiv:1703.01365) of an answer's logits, shape (token,), signed.
 
-    All word embeddings grow from zero to their values in ``steps`` steps. The attributions sum to the rise of the
-    logits plus the numerical error ``missed``.
+    The path scales all word embeddings from zero to their values in ``steps`` steps. The attributions sum to the change
+    of the logits from start to end of the path, plus the numerical error ``missed``.
     """
 
     ANSWERED_BY: ClassVar[str] = "answers.attribute_span"

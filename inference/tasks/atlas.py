@@ -24,7 +24,10 @@ Window = tuple[str, str | None]  # a text, and the target text of an encoder-dec
 
 @dataclass(frozen=True)
 class CutAnswer:
-    """The windows of each text with their numbers of tokens, and the reason if a text cannot be read, else ""."""
+    """The windows of each text, and the number of tokens of each window.
+
+    ``refusals`` has an error message for each text that the model cannot read, and "" for every other text.
+    """
 
     windows: tuple[tuple[Window, ...], ...]
     sizes: tuple[tuple[int, ...], ...]
@@ -45,12 +48,12 @@ class CutRequest(InspectRequest[CutAnswer]):
 
 @dataclass(frozen=True, eq=False)
 class TokenForms:
-    """The tokens of some windows on one side (text or target), as flat arrays (token,).
+    """The tokens of all windows on one side (text or target), concatenated into flat arrays (token,).
 
-    ``forms`` are the names by which a search finds tokens: the word in lower case for its first token, a label such as
-    "##ing" for its other tokens, and "[CLS]" for a special token. ``sizes`` is the number of tokens of the word, or 0
-    for tokens that do not begin a word. ``starts`` is the first character of the token in the text, -1 for special
-    tokens. ``counts`` is the number of tokens of each window, shape (window,).
+    ``forms`` are the names by which a search finds tokens. The first token of a word has the whole word in lower case
+    as its name. Later tokens have labels such as "##ing", and special tokens names such as "[CLS]". ``sizes`` is the
+    number of tokens of the word that begins at the token, else 0. ``starts`` is the first character of the token in the
+    text, -1 for special tokens. ``counts`` is the number of tokens of each window, shape (window,).
     """
 
     forms: tuple[str, ...]
@@ -63,9 +66,9 @@ class TokenForms:
 class StackStatistics:
     """The statistics of every head of a stack over some windows; heads are numbered layer by layer.
 
-    ``links`` has the links of each head with the largest excess. ``written`` has those with the largest output: the
-    weight times the norm of the value after the output matrix. It is empty if that matrix was not found. Windows are
-    numbered within the request.
+    ``links`` lists the links of each head with the largest excess. ``written`` lists those with the largest output: the
+    attention weight times the norm of the value vector after the output matrix W_O. Its lists are empty if W_O was not
+    found. Windows are numbered within the request.
     """
 
     layers: int
@@ -83,7 +86,10 @@ class StackStatistics:
 
 @dataclass(frozen=True, eq=False)
 class AtlasAnswer:
-    """The statistics of some windows by stack, and the tokens of the texts, and of the targets if there are any."""
+    """The statistics of every head over some windows, by stack, and the tokens of these windows.
+
+    ``sides`` has the tokens of the texts and, if there are targets, those of the targets.
+    """
 
     sides: tuple[TokenForms, ...]
     stacks: dict[str, StackStatistics] = field(default_factory=dict)
@@ -93,8 +99,9 @@ class AtlasAnswer:
 class AtlasRequest(InspectRequest[AtlasAnswer]):
     """A request for the statistics of every head over windows from CutRequest.
 
-    ``most`` and ``most_written`` limit the links of each head. ``floors`` has the least excess of a link, and
-    ``written_floors`` its least output; both are pairs (stack, values (head,)).
+    ``most`` is the largest number of links by excess for each head, ``most_written`` the largest number by output.
+    Weaker links are left out: ``floors`` gives the least excess and ``written_floors`` the least output. Both are pairs
+    (stack, a value for each head).
     """
 
     ANSWERED_BY: ClassVar[str] = "atlas.measure"
@@ -114,8 +121,8 @@ class RandomAtlasRequest(AtlasRequest):
 
 
 def offsets() -> Sequence[int]:
-    """Return the offsets of the bins of the distance histogram.
+    """Return the offsets (key position minus query position) of the bins of the distance histogram.
 
-    The first and the last bin also count all larger offsets.
+    The first and the last bin also count all larger distances on their side.
     """
     return range(-OFFSETS - 1, OFFSETS + 2)

@@ -18,8 +18,8 @@ Run = tuple[int, int]  # (start, stop) of a word in tokens
 class WordScores:
     """The values of an attribution method, float32 and read-only; their axes depend on the request.
 
-    For integrated gradients, ``rise`` is the rise of the score on the path. ``missed`` is the error of the numerical
-    integration: the sum of the values minus ``rise``.
+    For integrated gradients, ``rise`` is the change of the explained score from the start to the end of the path.
+    ``missed`` is the error of the numerical integration: the sum of the values minus ``rise``.
     """
 
     values: FloatArray
@@ -29,7 +29,7 @@ class WordScores:
 
 @dataclass(frozen=True)
 class FocusRequest(InspectRequest[WordScores]):
-    """A request about the vector of the word ``focus``, the mean of its tokens' vectors in the last layer.
+    """A request about the last-layer vector of the word at tokens ``focus``: the mean of the vectors of its tokens.
 
     UserError is raised for texts of more than MOST_TOKENS tokens and for encoder-decoders.
     """
@@ -52,10 +52,10 @@ class FlowToWord(FocusRequest):
 
 @dataclass(frozen=True)
 class ZeroedValues(FocusRequest):
-    """A request for value zeroing (arXiv:2301.12971) in a layer, shape (query, key), from 0 to 2.
+    """A request for value zeroing (arXiv:2301.12971) in layer ``layer``, shape (query, key), from 0 to 2.
 
-    Each entry is 1 - cosine of the token's vector after the layer with and without the key's value. ``focus`` is
-    ignored.
+    Each entry is 1 - the cosine similarity of two output vectors of the layer for the query token. In one of the two
+    passes, the value vector of the key is zero. ``focus`` is ignored.
     """
 
     layer: int = 0
@@ -63,10 +63,10 @@ class ZeroedValues(FocusRequest):
 
 @dataclass(frozen=True)
 class WordGradients(FocusRequest):
-    """A request for the derivative of a word's vector with respect to each embedding: norms (token,).
+    """A request for the sensitivity of a word's vector to each token's embedding: norms of derivatives, (token,).
 
-    They are Frobenius norms of the Jacobian, estimated from ``directions`` random orthogonal directions of a fixed
-    seed. The square of the estimate is unbiased, and exact if there are as many directions as channels.
+    Each is the Frobenius norm of a Jacobian, estimated from ``directions`` random orthogonal directions with a fixed
+    seed. The square of the estimate is unbiased; it is exact if there are as many directions as channels.
     """
 
     directions: int = 32
@@ -76,8 +76,8 @@ class WordGradients(FocusRequest):
 class WordPath(FocusRequest):
     """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, shape (token,), signed.
 
-    All word embeddings grow from zero to their values in ``steps`` steps. The similarity is that of the word's vector
-    on the way to its final value.
+    The path scales all word embeddings from zero to their values in ``steps`` steps. The explained score is the cosine
+    similarity of the word's vector at a point of the path with its vector at the end.
     """
 
     steps: int = 32
@@ -87,7 +87,8 @@ class WordPath(FocusRequest):
 class WithoutWords(FocusRequest):
     """A request for the effect of each of ``words`` on the word ``focus``, shape (word,), from 0 to 2.
 
-    The word is masked as a key in every layer. The effect is 1 - cosine of the focus's vector with and without it.
+    Each word in turn is masked as a key in every layer. The effect is 1 - the cosine similarity of the vectors of
+    ``focus`` with and without this mask.
     """
 
     words: tuple[Run, ...] = ()
@@ -98,7 +99,7 @@ AnyFocus = FlowToWord | ZeroedValues | WordGradients | WordPath | WithoutWords
 
 @dataclass(frozen=True, eq=False)
 class OcclusionResult:
-    """The fall of a prediction's log-probability if each word is hidden in turn.
+    """The fall of a prediction's log-probability when each word is hidden in turn, in nats.
 
     It is positive for words that support the prediction.
     """
@@ -112,10 +113,10 @@ class OcclusionResult:
 
 @dataclass(frozen=True)
 class OcclusionRequest(BlankRequest[OcclusionResult]):
-    """A request to hide the words ``start`` to ``stop`` in turn, and score the prediction ``token`` each time.
+    """A request to hide words ``start`` to ``stop`` in turn, and to score ``token`` each time as a prediction.
 
-    A ``token`` of -1 is the most probable prediction. The mask token replaces each token of a word, so that the other
-    tokens keep their positions (erasure, arXiv:1612.08220).
+    The prediction is for blank number ``blank``; if ``token`` is -1, the most probable token is scored. The mask token
+    replaces each token of a hidden word, so all remaining tokens keep their positions (erasure, arXiv:1612.08220).
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.occlude"
@@ -128,7 +129,10 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
 
 @dataclass(frozen=True, eq=False)
 class GradientResult:
-    """The attributions for a part of the path; those of all parts sum to the rise of the log-probability."""
+    """The attributions of integrated gradients for a part of the path.
+
+    Summed over all parts, they equal the change of the log-probability over the whole path, up to numerical errors.
+    """
 
     row: TokenRow
     values: FloatArray  # (token,) float32, in nats; zero for tokens that are equal at both ends
@@ -141,9 +145,9 @@ class GradientResult:
 class Gradients(BlankRequest[GradientResult]):
     """A request for integrated gradients (arXiv:1703.01365) of a token's log-probability in a blank.
 
-    The path in the word embeddings is straight, from the text with every word hidden to the text itself. The answer
-    covers part ``part`` of ``parts``, and the answers of all parts sum to the whole. Each part is evaluated at
-    ``steps`` points (Gauss-Legendre).
+    The path between word embeddings is straight. It leads from the text with every word hidden to the text itself, and
+    is cut into ``parts`` parts. The answer covers part ``part``, evaluated at ``steps`` points (Gauss-Legendre); the
+    attributions of all parts are to be added.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.integrate_gradients"

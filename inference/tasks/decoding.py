@@ -29,7 +29,7 @@ class Decoding(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class NextCandidate:
-    """A candidate for the next token, with its probability and rank."""
+    """A candidate for the next token, with its probability and its rank among all tokens."""
 
     token: int
     piece: str  # as displayed; "␣" begins a word if the tokenizer marks words, "⏎" is a line break
@@ -71,9 +71,9 @@ class NextStep(Decoding[DecodingStep]):
     """A request for the ``top`` most probable next tokens, and for a token sampled with these options.
 
     The model's own rules, such as banned tokens, are applied first. Then logits are divided by ``temperature``, and
-    restricted to the ``top_k`` most probable tokens (0: all). Finally the fewest tokens that reach a total probability
-    of ``top_p`` remain (100: all). ``temperature`` and ``top_p`` are integers in hundredths, which a URL represents
-    exactly. The sample depends only on ``seed`` and the number of generated tokens.
+    only the ``top_k`` most probable tokens are kept (0: all). Of these, the fewest tokens with a total probability of
+    at least ``top_p`` are kept (100: all). ``temperature`` and ``top_p`` are integers in hundredths, which a URL
+    represents exactly. The sample depends only on ``seed`` and the number of generated tokens.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.answer"
@@ -114,7 +114,7 @@ Fate = Literal["kept", "ended", "dropped"]
 
 @dataclass(frozen=True)
 class BeamBranch:
-    """A continuation of a beam that a step of beam search considered."""
+    """A continuation of a beam by a token, considered in a step of beam search."""
 
     parent: int  # index of the beam that it continues
     token: int
@@ -127,8 +127,8 @@ class BeamBranch:
 class BeamStep:
     """A step of beam search.
 
-    ``beams`` are those that continue, best first. ``finished`` are all that have ended so far, best first; their scores
-    are normalised by the model's length penalty. ``branches`` are all continuations that were considered in this step.
+    ``beams`` are the beams that continue, best first. ``finished`` are all beams that have ended so far, best first,
+    with scores normalised by the model's length penalty. ``branches`` are all continuations that this step considered.
     """
 
     beams: tuple[Beam, ...]
@@ -139,10 +139,10 @@ class BeamStep:
 
 @dataclass(frozen=True)
 class NextBeams(Decoding[BeamStep]):
-    """A request for a step of beam search, from the current ``beams`` and those ``finished``.
+    """A request for the next step of beam search, given the current ``beams`` and the ``finished`` beams.
 
-    Both are empty at the beginning, and ``written`` always is. With two or more beams, the search gives the same tokens
-    as transformers' ``generate``.
+    Leave both empty in the first step, and ``written`` in every step. With two or more beams, the search gives the same
+    tokens as transformers' ``generate``.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.step_beams"
@@ -168,9 +168,9 @@ class ForcedSteps:
 
 @dataclass(frozen=True)
 class ForcedTarget(PredictRequest[ForcedSteps]):
-    """A request to score a given translation token by token; ``written`` are its token ids.
+    """A request to score the translation ``written`` (token ids) of ``text`` token by token, with teacher forcing.
 
-    An end token counts like any other token. Edits of steps beyond the end of the translation are ignored.
+    An end token is scored like any other token. Edits of tokens beyond the end of the translation are ignored.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.force_target"

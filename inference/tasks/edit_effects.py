@@ -22,7 +22,8 @@ class Effect:
     """The answer of a model under each edit set.
 
     ``values`` (set, number) float32 are the channels of a sentence vector, the logits of labels, or the
-    log-probabilities of ``names``. ``top`` has, for each set, the most probable names with their probabilities.
+    log-probabilities of ``names``, depending on the request. ``top`` lists the most probable names of each set, with
+    probabilities.
     """
 
     values: FloatArray
@@ -33,7 +34,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class VectorEffects(InspectRequest[Effect]):
-    """A request for the sentence vector, the mean of the last layer's vectors, under each set of edits."""
+    """A request for the sentence vector of a text under each edit set: the mean of its tokens' last-layer vectors."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
@@ -61,7 +62,7 @@ class BlankEffects(BlankRequest[Effect]):
 
 @dataclass(frozen=True)
 class FollowsEffects(PredictRequest[Effect]):
-    """A request for the probabilities that the second text follows the first and that it does not, by edit set."""
+    """A request for two probabilities under each edit set: that ``pair`` follows ``text``, and that it does not."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = NEXT_SENTENCE
@@ -75,7 +76,10 @@ class FollowsEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class NextTokenEffects(PredictRequest[Effect]):
-    """A request for the probabilities of ``words`` (their first tokens) as the next token, by edit set."""
+    """A request for the probability of each of ``words`` as the next token, under each edit set.
+
+    A word of several tokens is represented by its first token.
+    """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = CAUSAL
@@ -107,9 +111,9 @@ class WrittenEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class LabelEffects(LabelRequest[Effect]):
-    """A request for every label's logit under each edit set.
+    """A request for the logit of every label under each edit set.
 
-    The labels are those of the text, or of the word whose tag is predicted at token ``at``.
+    The labels are those of the whole text, or of the word whose tag is predicted at token ``at``.
     """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
@@ -120,7 +124,7 @@ class LabelEffects(LabelRequest[Effect]):
 
 @dataclass(frozen=True)
 class SpanEffects(SpanRequest[Effect]):
-    """A request for an answer's start logit at token ``first`` and its end logit at ``last``, under edit sets."""
+    """A request for the start logit at token ``first`` and the end logit at token ``last``, under each edit set."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 

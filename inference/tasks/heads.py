@@ -19,8 +19,9 @@ class InductionScores:
     """The induction scores of all heads, as means over texts of repeated random tokens.
 
     All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` (copy,) is the mean negative
-    log-likelihood of each copy's tokens, in nats. Later copies are more predictable only by their repetition. The first
-    token of each copy is left out, because nothing earlier shows which token follows the end of a copy.
+    log-likelihood of the tokens of each copy, in nats. The tokens are random, so only the repetition makes later copies
+    more predictable. The first token of each copy is left out, because nothing earlier shows which token follows the
+    end of a copy.
     """
 
     # attention of repeated tokens to the successor of their earlier occurrence (attention.roles.prefix_matching_score)
@@ -38,8 +39,8 @@ class InductionScores:
 class InductionHeads(PredictRequest[InductionScores]):
     """A request for the prefix-matching score of every head of a causal model (arXiv:2209.11895).
 
-    There are ``count`` texts of ``repeats`` copies of ``length`` different random tokens, drawn with ``seed``. A
-    mean over requests of different seeds is a mean over all their texts.
+    Each of ``count`` texts consists of ``repeats`` copies of ``length`` different random tokens, drawn with ``seed``.
+    To average over more texts, average the answers of requests with different seeds.
     """
 
     ANSWERED_BY: ClassVar[str] = "heads.answer"
@@ -53,7 +54,7 @@ class InductionHeads(PredictRequest[InductionScores]):
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """Flags for the links of annotated texts that each head finds, in order of texts and links."""
+    """Flags that are True if a head finds a link of an annotated text, in the order of texts and of their links."""
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
     read: BoolArray  # (link,), False if the model cannot read the text or a word of the link
@@ -66,8 +67,8 @@ class LinksAnswer:
 class LinksQuestion(InspectRequest[LinksAnswer]):
     """A request for the links that each head finds in some tens of annotated texts.
 
-    All texts are read together, so memory grows with their number. In an encoder-decoder, the encoder runs. An
-    unreadable text does not stop the others.
+    All texts are read in a single batch, so memory grows with their number. In an encoder-decoder, only the encoder
+    runs. A text that the model cannot read is skipped.
     """
 
     ANSWERED_BY: ClassVar[str] = "heads.count_link_hits"

@@ -56,7 +56,7 @@ class Pooled(InspectRequest[TextVectors]):
     """A request for a vector of each text, pooled from its tokens' vectors.
 
     ``mix`` and ``level`` select the layers (attention.vectors.mix), and ``pooling`` the pooling
-    (attention.vectors.pool). An unreadable text does not stop the others.
+    (attention.vectors.pool). A text that the model cannot read gets zeros and an error message.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"

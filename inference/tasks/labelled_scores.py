@@ -14,10 +14,11 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class TextScores:
-    """The scores of a head between the words of a text, and their terms for its links.
+    """The scores of a head between the words of a text, and their terms for the text's links.
 
-    A word is represented by its first token. Entries are NaN for words without tokens, and for keys that the query
-    cannot see. Direction 0 is from source to target of a link, and 1 the reverse.
+    A word is represented by its first token. Entries are NaN for words without tokens, and for keys that the mask hides
+    from the query. In direction 0, the source of a link is the query and its target the key; direction 1 is the
+    reverse.
     """
 
     queries: Numbers  # (unit, channel), as the head multiplies them
@@ -30,10 +31,10 @@ class TextScores:
 
 @dataclass(frozen=True, eq=False)
 class LabelledScoresAnswer:
-    """The scores of some texts, None for a text that the model cannot read.
+    """The scores of a head in some texts; an entry is None for a text that the model cannot read.
 
-    ``reason`` is the last error of such a text. ``error`` is the largest difference between a score and the sum of its
-    terms.
+    ``reason`` is the error message for the last of these texts, or "". ``error`` is the largest difference between a
+    score and the sum of its terms, relative to scores above 1.
     """
 
     query_sources: tuple[str, ...]
@@ -47,7 +48,7 @@ class LabelledScoresAnswer:
 class LabelledScoresRequest(InspectRequest[LabelledScoresAnswer]):
     """A request for the scores of a head on the links of some tens of texts.
 
-    In an encoder-decoder, the head is one of the encoder's.
+    In an encoder-decoder, ``layer`` and ``head`` count those of the encoder.
     """
 
     ANSWERED_BY: ClassVar[str] = "labelled_scores.answer"

@@ -18,7 +18,7 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """A labelled text or word: the run of its tokens, and the run of tokens that the task head reads."""
+    """A labelled text or word: its tokens (``run``), and the tokens that the task head reads (``reads``)."""
 
     run: Run
     reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text
@@ -28,9 +28,9 @@ class LabelPlace:
 class LabelAnswer:
     """The logits of every label for each place: the text, or each of its words.
 
-    ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH: any
-    number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression head (a
-    grade, a similarity), which has no probabilities.
+    ``sort`` is the kind of the labels. CHOICE: exactly one label is true, and a softmax gives probabilities. EACH: any
+    number of labels may be true, and a sigmoid gives the probability of each. NUMBER: a regression head predicts a
+    number, such as a grade or a similarity, without probabilities.
     """
 
     row: TokenRow
@@ -41,7 +41,9 @@ class LabelAnswer:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every label at every place, shape (place, label) float32; None for numbers.
+        """Return the probability of every label at every place, shape (place, label) float32.
+
+        Return None for a regression head.
 
         >>> row = TokenRow(("hi",), (7,), (0,), (0,), ((0, 2),))
         >>> one = LabelAnswer(row, ("no", "yes"), CHOICE, (), np.array([[0.0, 1.0986]], np.float32))
@@ -53,12 +55,12 @@ class LabelAnswer:
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, place: int) -> int:
-        """Return the index of the label with the largest logit at a place."""
+        """Return the index of the label with the largest logit at place number ``place``."""
         return int(self.logits[place].argmax())
 
 
 def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
-    """Return the log-probabilities of labels, shape (…, label) float32, or None for numbers."""
+    """Return the log-probabilities of labels, shape (…, label) float32, or None if ``sort`` is NUMBER."""
     if sort == NUMBER:
         return None
     exact = logits.astype(np.float64)
@@ -108,9 +110,9 @@ class LabelRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[WordScores]):
-    """A request for the gradient of a label's logit with respect to each word embedding: norms (token,).
+    """A request for the gradient of a label's logit with respect to each word embedding, as norms (token,).
 
-    ``label`` is the index of the model's output; -1 is the most probable label.
+    ``label`` is the index of the label in the model's output; -1 selects the most probable label.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
@@ -122,8 +124,8 @@ class LabelGradients(LabelRequest[WordScores]):
 class LabelPath(LabelRequest[WordScores]):
     """A request for integrated gradients (arXiv:1703.01365) of a label's logit, shape (token,), signed.
 
-    All word embeddings grow from zero to their values in ``steps`` steps. The attributions sum to the rise of the logit
-    plus the numerical error ``missed``.
+    The path scales all word embeddings from zero to their values in ``steps`` steps. The attributions sum to the change
+    of the logit from start to end of the path, plus the numerical error ``missed``.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"

@@ -14,8 +14,8 @@ Answer = TypeVar("Answer")
 class ModelRequest(Generic[Answer]):
     """A request to a model.
 
-    ``ANSWERED_BY`` names the function that computes the answer, as "module.function" in ``inference.runners``. It is
-    called with the loaded model and the request. ``model`` is a model's name, and ``revision`` its branch, tag or
+    ``ANSWERED_BY`` names the function that computes the answer, as "module.function" in ``inference.runners``; its
+    arguments are the loaded model and the request. ``model`` is a model's name, and ``revision`` its branch, tag or
     commit. ``HEAD`` is the task head that the model must have (inference.task_heads), "" for the bare model. Answers
     are frozen values of NumPy arrays and texts.
     """

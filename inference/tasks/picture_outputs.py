@@ -22,8 +22,8 @@ Sets = tuple[tuple[Edit, ...], ...]
 class PictureOutput:
     """The output of a model for a picture under each edit set.
 
-    ``values`` is (set, number), float32: the channels of a vector, or the logits of ``names``. ``sort`` is the
-    type of the labels (inference.tasks.labels), or "" for a vector.
+    ``values`` (set, number) float32 are the channels of a vector, or the logits of the labels ``names``. ``sort`` is
+    the kind of these labels (inference.tasks.labels), or "" for a vector.
     """
 
     values: FloatArray
@@ -33,9 +33,9 @@ class PictureOutput:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every name under each set, shape (set, name) float32.
+        """Return the probability of every label in ``names`` under each edit set, shape (set, name) float32.
 
-        Return None for vectors and numbers.
+        Return None if the output is a vector or comes from a regression head.
         """
         logs = log_probabilities(self.values, self.sort) if self.sort else None
         return None if logs is None else np.exp(logs)
@@ -56,7 +56,10 @@ class PictureOutput:
 
 @dataclass(frozen=True)
 class PictureRequest(PredictRequest[Answer]):
-    """A request about a picture; with ``side``, its longer side is scaled to about that many pixels."""
+    """A request about a picture.
+
+    If ``side`` is given, the longer side of the picture is scaled to about that many pixels.
+    """
 
     SEES: ClassVar[bool] = True
 
@@ -80,8 +83,8 @@ class PictureEffects(PictureRequest[PictureOutput]):
 class PictureVector(PictureEffects):
     """A request for the vector of a picture under each edit set.
 
-    A model of pictures and texts returns the unit vector that it compares with those of texts. Another model returns
-    the last vector of [CLS], or the mean of the patches if it has no leading tokens.
+    A model of pictures and texts, such as CLIP, returns the unit vector that it compares with the vectors of texts. A
+    vision model returns the last vector of [CLS], or the mean over patches if it has no leading tokens.
     """
 
 
@@ -94,10 +97,10 @@ class PictureLabels(PictureEffects):
 
 @dataclass(frozen=True)
 class PictureTexts(PictureEffects):
-    """A request for the similarity of each text to the picture: scaled cosine similarity of their vectors.
+    """A request for the similarity of each text to the picture: the scaled cosine similarity of their vectors.
 
-    CLIP chooses among the texts (softmax, arXiv:2103.00020), SigLIP judges each by itself (sigmoid,
-    arXiv:2303.15343).
+    CLIP chooses among the texts (softmax, arXiv:2103.00020); SigLIP gives each text an independent probability
+    (sigmoid, arXiv:2303.15343).
     """
 
     texts: tuple[str, ...] = ()
@@ -117,15 +120,15 @@ class PatchAttribution:
 
 @dataclass(frozen=True)
 class AttributionOfPatches(PictureRequest[PatchAttribution]):
-    """A request for the attribution of a logit to patches and words: attention times its gradient.
+    """A request for the attribution of a logit to patches and words, from attention weights times their gradients.
 
     For each layer, A is the mean over heads of the positive part of weights × gradients. R starts as the identity, and
-    R ← R + A R (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). The paper takes the row of [CLS]. Here the
-    result is the mean of the rows, weighted by the norm of the logit's gradient in each token's last vector. This
-    equals the row of [CLS] if the head reads only [CLS], and also covers pooled patches.
+    R ← R + A R (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). The paper takes the row of [CLS] in R. Here
+    the result is a mean over all rows. The weight of a row is the norm of the logit's gradient in its token's last
+    vector. If the head reads only [CLS], this equals the row of [CLS]; it also covers heads that pool patches.
 
-    With ``text`` the logit is its similarity to the picture; otherwise it is that of class ``label``, -1 for the most
-    probable class.
+    If ``text`` is given, the explained logit is the similarity of this text to the picture. Otherwise it is that of
+    class ``label``, or of the most probable class if ``label`` is -1.
     """
 
     ANSWERED_BY: ClassVar[str] = "picture_outputs.attribute_patches"

@@ -12,7 +12,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class PositionTable:
-    """A table of vectors, one for each position, that are added to the word embeddings."""
+    """A table with a vector for each position, which is added to the word embedding at that position."""
 
     path: str  # path of its module
     vectors: FloatArray  # (position, dimension), from the position of the first token
@@ -44,7 +44,7 @@ class Bias:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """All positional encodings of the stack that reads the text; kinds that the model lacks are empty or None."""
+    """The positional encodings of the stack that reads the text; a field is empty or None if the model lacks it."""
 
     model: str
     architecture: str
@@ -71,7 +71,7 @@ MOST = 256  # tokens; the test computes every head's whole map four times
 
 @dataclass(frozen=True, eq=False)
 class OrderPass:
-    """The records of a text and of its permuted tokens in the same model, one for each layer."""
+    """The records of each layer for a text and for its reordered tokens, from the same model."""
 
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]
@@ -80,7 +80,7 @@ class OrderPass:
 
 @dataclass(frozen=True, eq=False)
 class OrderTest:
-    """The results of the word-order test: passes with positions (``having``) and without them (``lacking``)."""
+    """The results of the word-order test: passes with the model's positions (``having``) and without (``lacking``)."""
 
     part: str  # the stack that is compared, "encoder" or "decoder"
     order: tuple[int, ...]  # entry i is the original position of token i of the reordered text
@@ -93,10 +93,10 @@ class OrderTest:
 
 @dataclass(frozen=True)
 class OrderRequest(InspectRequest[OrderTest]):
-    """A request to compare the maps of a text with those of its permuted tokens.
+    """A request to compare the attention maps of a text with the maps of its reordered tokens.
 
     ``pair`` is a second text, and ``cut`` the number of tokens to keep. ``order`` is the permutation: entry i is the
-    index of the token that moves to position i.
+    original index of the token that is moved to position i.
     """
 
     ANSWERED_BY: ClassVar[str] = "positions.compare_orders"

@@ -18,7 +18,7 @@ Place = tuple[int, int, int]  # (text, start, end) in characters; text is 0 for 
 def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
     """Return True if token ``at`` overlaps any of the character spans ``places``.
 
-    Special tokens never do.
+    Return False for special tokens.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> [lies_in(row, at, [(0, 5, 9)]) for at in range(3)]
@@ -32,9 +32,9 @@ def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
 
 @dataclass(frozen=True)
 class BlankRequest(PredictRequest[Answer]):
-    """A request about a text with blanks: every typed [MASK], and the tokens in the spans ``hidden``.
+    """A request about a text with blanks: every typed [MASK], and every token in the character spans ``hidden``.
 
-    The model's own mask token replaces each of them.
+    The model's own mask token replaces the token of each blank.
     """
 
     HEAD: ClassVar[str] = MASKED
@@ -69,10 +69,10 @@ class Blank:
 class WordCandidate:
     """The score of a word in place of a hidden word or of a typed blank.
 
-    A word of several tokens takes as many blanks, filled from left to right. Each token is scored with the tokens
-    before it visible and those after it hidden, and the log-probabilities are summed. Other hidden words stay hidden.
-    This is the pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of arXiv:2305.10588, for a
-    single word. Only a word of a single token has a rank, because words of unequal lengths share no distribution.
+    A word of several tokens takes as many blanks, filled from left to right. Each token is scored with its earlier
+    tokens visible and its later tokens hidden, and the log-probabilities are summed. All further hidden words stay
+    hidden. This is the pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of arXiv:2305.10588,
+    for a single word. A word of several tokens has no rank, because words of unequal lengths share no distribution.
     """
 
     word: str
@@ -84,7 +84,7 @@ class WordCandidate:
 
 @dataclass(frozen=True)
 class HiddenWord:
-    """A hidden word, or its hidden part; a typed [MASK] counts as a word."""
+    """A hidden word, or the hidden part of a word; a typed [MASK] counts as a word."""
 
     blanks: tuple[int, ...]  # indices of its blanks, from the left
     original: WordCandidate | None  # the hidden word; None for a typed blank
@@ -107,9 +107,9 @@ class Filled:
 
 @dataclass(frozen=True)
 class MaskedWords(BlankRequest[Filled]):
-    """A request for the ``top`` tokens of each blank, and the scores of ``words`` at blank ``blank``.
+    """A request for the ``top`` tokens of each blank, and the scores of ``words`` in place of a hidden word.
 
-    A word takes the place of the whole hidden word, with all its blanks.
+    Each of ``words`` replaces the whole hidden word to which blank number ``blank`` belongs.
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.answer"
@@ -126,9 +126,9 @@ NEXT, ORDER = "next", "order"
 class NextSentenceAnswer:
     """The prediction of the next-sentence head.
 
-    ``judges`` is the task that the head was trained for. NEXT: the second text follows the first, or is from elsewhere
-    (BERT, arXiv:1810.04805). ORDER: two neighbouring texts are in order, or swapped (ALBERT, arXiv:1909.11942). In
-    both, class 0 is "yes".
+    ``judges`` is the task that the head was trained for. NEXT: the second text follows the first, or is from another
+    place (BERT, arXiv:1810.04805). ORDER: two neighbouring texts are in their order, or swapped (ALBERT,
+    arXiv:1909.11942). For both tasks, class 0 means that the second text follows the first.
     """
 
     probability: float  # that the second text follows the first
@@ -154,7 +154,7 @@ HIDDEN, REPLACED, KEPT = "hidden", "replaced", "kept"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A token that is to be predicted in a corrupted text; ``loss`` is its negative log-likelihood in nats."""
+    """A token of a corrupted text that the model must predict; ``loss`` is its negative log-likelihood in nats."""
 
     position: int
     seen: str  # the token in the model's input
@@ -165,7 +165,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class CorruptedText:
-    """A corrupted text, with the tokens to predict; the training loss is the mean of their losses."""
+    """A corrupted text, with the tokens to predict; the training loss is the mean of ``loss`` over these tokens."""
 
     row: TokenRow  # the text before corruption
     chosen: tuple[Chosen, ...]
@@ -190,7 +190,7 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The predictions after the embedding and after each layer, and the model's own output at the end."""
+    """The logit lens of a position: rows for the embedding, for each layer, and for the model's own output."""
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row
@@ -203,9 +203,9 @@ class Layers:
 class Lens(BlankRequest[Layers]):
     """A request for the logit lens: predictions for blank number ``blank`` from each layer's hidden states.
 
-    The head was trained on the last layer only; earlier states may contain an answer in directions that the head does
-    not read (arXiv:2303.08112). The probabilities of ``tokens`` are returned for each layer, by default those of the
-    final prediction.
+    The task head was trained on the last layer only. An earlier layer may represent the answer in directions that this
+    head does not read (arXiv:2303.08112). The answer includes the probability of each of ``tokens`` at every layer;
+    without ``tokens``, those of the final prediction.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens.answer"
@@ -219,7 +219,7 @@ class Lens(BlankRequest[Layers]):
 class NextLens(Decoding[Layers]):
     """A request for the logit lens of the next token, at the last token of a causal model.
 
-    Tokens are displayed as in a NextCandidate: "␣" begins a word, if the vocabulary marks words.
+    Tokens are displayed as in NextCandidate: "␣" precedes a token that begins a word, if the vocabulary marks words.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens.answer"
@@ -231,7 +231,7 @@ class NextLens(Decoding[Layers]):
 
 @dataclass(frozen=True, eq=False)
 class SurprisalScores:
-    """The log-probabilities of some tokens; ``places`` are their positions in ``row``, the encoded text."""
+    """The log-probabilities of some tokens of a text; ``places`` are the indices of these tokens in ``row``."""
 
     row: TokenRow
     places: tuple[int, ...]
@@ -242,11 +242,11 @@ class SurprisalScores:
 
 @dataclass(frozen=True)
 class SurprisalRequest(PredictRequest[SurprisalScores]):
-    """A request for the log-probabilities of tokens ``start`` to ``stop``, each with its word masked.
+    """A request for the log-probabilities of tokens ``start`` to ``stop``, each masked in a separate pass.
 
-    Each token takes a pass. The score is the pseudo-log-likelihood of arXiv:1910.14659, with the later tokens of the
-    same word hidden too (arXiv:2305.10588, "within-word l2r"), because they would reveal the token. Special tokens and
-    typed blanks are read but not scored. ``stop`` may exceed the number of tokens.
+    The score is the pseudo-log-likelihood of arXiv:1910.14659. Later tokens of the same word are masked too, because
+    they would reveal the token (arXiv:2305.10588, "within-word l2r"). Special tokens and typed blanks are read but not
+    scored. ``stop`` may exceed the number of tokens.
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.score_tokens"

@@ -15,11 +15,11 @@ RANDOM = "random"  # a control: vectors of random direction, as long as those of
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """A causal check of a source: the fall of the score's excess if the source is removed.
+    """A causal check of a source: the predicted and the measured fall of a score's excess without the source.
 
-    The excess is the score minus the mean score of the visible keys. ``predicted`` is the fall according to the terms:
-    the sum of those that contain the source, each minus its mean. ``measured`` is the fall in a pass: the source is
-    removed from the input of that side of the head, with new statistics in the norms. ``side`` is the query or the key.
+    The excess is the score minus the mean score of the keys that the query can see. ``predicted`` is the fall according
+    to the terms: the sum of the terms that contain the source, each minus its mean. For ``measured``, the source is
+    subtracted from the input of the head's query or key (``side``), and the norms compute new statistics.
     """
 
     side: str  # "query" or "key"
@@ -29,7 +29,7 @@ class SourceCheck:
 
     @property
     def differs(self) -> bool:
-        """Return True if prediction and measurement differ by more than a fifth of the larger value.
+        """Return True if ``predicted`` and ``measured`` differ by more than a fifth of the larger absolute value.
 
         >>> SourceCheck("key", "token", 1.0, 0.7).differs, SourceCheck("key", "token", 1.0, 0.9).differs
         (True, False)
@@ -41,8 +41,8 @@ class SourceCheck:
 class ScoreAnswer:
     """The terms of a score, and the checks of its largest sources.
 
-    ``mean_over_keys`` is the mean score of the keys that the query can see. ``error`` is the difference between the sum
-    of the terms and the score.
+    ``mean_over_keys`` is the mean score of the keys that the query can see. ``error`` is the difference between the
+    score and the sum of its terms.
     """
 
     ids: tuple[int, ...]  # tokens of the text; empty for other inputs
@@ -55,11 +55,11 @@ class ScoreAnswer:
 
 @dataclass(frozen=True)
 class ScoreRequest(InspectRequest[ScoreAnswer]):
-    """A request for the terms of the score of ``key_token`` for ``query_token``, in a head of a stack.
+    """A request for the terms of the score between ``query_token`` and ``key_token``, in a head of a stack.
 
-    The ``checks`` sources of each side with the largest terms are removed in turn, and then a control. ``part`` is
-    "encoder", "decoder" or "cross"; "" is the only stack of a model. ``target`` has the decoder's tokens of an
-    encoder-decoder. ``cut`` is the number of tokens of the text to keep.
+    For query and key, the ``checks`` sources with the largest terms are removed in turn, and then a random control.
+    ``part`` is "encoder", "decoder" or "cross", or "" for a model with a single stack. ``target`` has the decoder's
+    tokens of an encoder-decoder. ``cut`` is the number of tokens of the text to keep.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer"
@@ -80,9 +80,8 @@ class ScoreRequest(InspectRequest[ScoreAnswer]):
 class PictureScoreRequest(ScoreRequest):
     """A request for the terms of a score between two tokens of a picture, such as patches.
 
-    With ``side``, the longer side of ``picture`` is scaled to about that many pixels. The inherited fields of texts,
-    and ``part``, are ignored. In a model with separate parts for pictures and texts, the score is that of the picture's
-    part.
+    If ``side`` is given, the longer side of ``picture`` is scaled to about that many pixels. The inherited fields for
+    texts and ``part`` are ignored. In a model of pictures and texts, such as CLIP, the score is from the vision model.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer_picture"

@@ -13,7 +13,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class SimilarityAnswer:
-    """The cosine similarity of two texts and its table of token pairs; ``pooling`` is the pooling used."""
+    """The cosine similarity of two texts and its table of token pairs; ``pooling`` names the pooling that was used."""
 
     found: SimilarityTable
     row_a: TokenRow
@@ -25,8 +25,8 @@ class SimilarityAnswer:
 class SimilarityRequest(InspectRequest[SimilarityAnswer]):
     """A request for the cosine similarity of the texts ``a`` and ``b``, from the vectors of the last layer.
 
-    ``pooling`` is named as in attention.similarity. If it is missing, ``modules.json`` of a sentence-transformers
-    folder decides, and other models average all tokens. UserError is raised if that file has a step that is not a
+    ``pooling`` is a name of attention.similarity. If it is None, the file ``modules.json`` of a sentence-transformers
+    model decides; without this file, all tokens are averaged. UserError is raised if the file has a step that is not a
     pooling.
     """
 
@@ -39,10 +39,10 @@ class SimilarityRequest(InspectRequest[SimilarityAnswer]):
 
 @dataclass(frozen=True)
 class SimilarityEffects(InspectRequest[Effect]):
-    """A request for the cosine similarity of two texts under each set of edits, as values (set, 1).
+    """A request for the cosine similarity of two texts under each edit set, as values (set, 1).
 
-    The edits apply to both texts. A ``PatchHead`` with a seed needs no pairs: at every token, it adds to the head's
-    output a random vector of the same length. This is the control of an ablation, which subtracts the output.
+    The edits apply to both texts. A ``PatchHead`` with a seed needs no token pairs: at every token, a random vector of
+    the same norm is added to the head's output. This is a control for an ablation, which subtracts the output.
     """
 
     ANSWERED_BY: ClassVar[str] = "similarity.effects"

@@ -33,7 +33,7 @@ class TokenizedText:
 
 @dataclass(frozen=True)
 class Token:
-    """A token as the model receives it, and as it is displayed."""
+    """A token as the model receives it (``id``) and as it is displayed (``shown``)."""
 
     raw: str  # as in the vocabulary
     shown: str  # ``raw`` with readable bytes
@@ -49,8 +49,8 @@ class Token:
 class Steps:
     """All steps from a text to its token ids.
 
-    ``sides`` has the steps of the text, or of each text of a pair. It is empty if only the tokens can be shown; ``why``
-    is then the reason, a message for users.
+    ``sides`` has the steps of each text: one entry for a text, two for a pair. If the tokenizer shows only its tokens,
+    ``sides`` is empty and ``why`` is the reason, as a message for users.
     """
 
     model: str
@@ -70,7 +70,7 @@ class Steps:
 class TokenSteps(InspectRequest[Steps]):
     """A request for the steps of the tokenizer from a text or a pair to token ids.
 
-    It needs the tokenizer only, not the weights.
+    The answer needs only the tokenizer, not the weights of the model.
     """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"
@@ -82,7 +82,7 @@ class TokenSteps(InspectRequest[Steps]):
 
 @dataclass(frozen=True)
 class Match:
-    """A step of WordPiece: the longest prefix of the ``rest`` that is in the vocabulary."""
+    """A step of WordPiece: ``taken`` is the longest prefix of ``rest`` that is in the vocabulary."""
 
     rest: str
     tried: tuple[str, ...]  # longer prefixes, in order, which are not in the vocabulary
@@ -91,7 +91,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Merge:
-    """A step of BPE: the merge of the adjacent pair that comes first in the list of merges."""
+    """A step of BPE: of all adjacent pairs, the pair that comes first in the list of learned merges is merged."""
 
     before: tuple[str, ...]
     at: int  # index of the first symbol of the pair
@@ -101,7 +101,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class BestPrefix:
-    """A step of Unigram: the best segmentation of the word up to ``end``."""
+    """A step of Unigram: the most probable segmentation of the first ``end`` characters of the word."""
 
     end: int  # characters
     piece: str  # last token of the segmentation
@@ -111,7 +111,7 @@ class BestPrefix:
 
 @dataclass(frozen=True)
 class WordSteps:
-    """The steps that split a word, and the resulting subwords, both with readable bytes."""
+    """The steps that split a word, and the resulting subwords; bytes are shown as readable characters in both."""
 
     algorithm: str
     steps: tuple[Match | Merge | BestPrefix, ...]

@@ -34,9 +34,9 @@ ACTIVATED = gettext_lazy("after the activation")
 
 @dataclass(frozen=True)
 class PassRequest(InspectRequest[Answer]):
-    """A request about the forward pass over a text, a pair, or a text with the tokens of its ``target``.
+    """A request about the forward pass over a text, over a pair, or over a text and its translation.
 
-    ``head`` is the task head with which the model runs.
+    ``target`` has the token ids of the translation. ``head`` is the task head with which the model runs.
     """
 
     text: str = ""
@@ -55,10 +55,10 @@ class PassRequest(InspectRequest[Answer]):
 class Stage:
     """A step of a forward pass: a torch call that computes new numbers from weights or earlier results.
 
-    A call that only moves numbers is not a stage. ``away`` is the largest difference between the results of the model
-    and of NumPy, which computes the whole pass from ids and weights. ``size`` is the largest absolute value of the
-    result. If there is no formula, ``refused`` is the reason, and NumPy continues from the model's result. ``lines``
-    are PyTorch code that starts from the results of the stages in ``reads``.
+    A call that only moves numbers, such as a reshape, is not a stage. NumPy recomputes the whole pass from token ids
+    and weights. ``away`` is the largest difference between the results of NumPy and of the model, ``size`` the largest
+    absolute value. If NumPy has no formula for the call, ``refused`` is the reason, and NumPy continues from the
+    model's result. ``lines`` are PyTorch code that computes the stage from the results of the stages in ``reads``.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class PassOverview:
-    """The stages of a whole pass; ``program`` is PyTorch code that computes the last stage, ``last``.
+    """The stages of a whole pass, and PyTorch code (``program``) that stores the result in the variable ``last``.
 
     ``spread`` has the root mean square of each stage's result, (token,) float32; it is a single number if the result
     has no token axis.
@@ -93,7 +93,7 @@ class PassOverview:
 
     @property
     def largest(self) -> Stage:
-        """Return the stage with the largest difference from NumPy, relative to its largest number."""
+        """Return the stage with the largest difference between model and NumPy, relative to the stage's ``size``."""
         return max(self.stages, key=lambda stage: stage.away / max(stage.size, 1e-9) if not stage.refused else -1)
 
     @property
@@ -104,16 +104,16 @@ class PassOverview:
 
 @dataclass(frozen=True)
 class WholePass(PassRequest[PassOverview]):
-    """A request for every stage of a pass, without its numbers; UserError is raised for a long text."""
+    """A request for every stage of a pass, without the numbers of its result; UserError is raised for a long text."""
 
     ANSWERED_BY: ClassVar[str] = "whole_pass.answer"
 
 
 @dataclass(frozen=True, eq=False)
 class StageResults:
-    """The model's results of some stages, by stage number: float32, read-only, in the model's shapes.
+    """The results of some stages in the model's pass, by stage number: float32, read-only, in the model's shapes.
 
-    ``pieces`` has the names of the largest entries if a result ranges over the vocabulary or classes.
+    If a result has an axis over the vocabulary or over classes, ``pieces`` names its largest entries, by index.
     """
 
     by_stage: dict[int, npt.NDArray[np.float32]]
@@ -122,7 +122,7 @@ class StageResults:
 
 @dataclass(frozen=True)
 class StageNumbers(PassRequest[StageResults]):
-    """A request for the results of the stages with these numbers."""
+    """A request for the results of the stages whose numbers are in ``stages``."""
 
     ANSWERED_BY: ClassVar[str] = "whole_pass.number_stage"
 
@@ -131,9 +131,9 @@ class StageNumbers(PassRequest[StageResults]):
 
 @dataclass(frozen=True)
 class Origin:
-    """A factor of a term, and its origin: a place in a stage's result or in a weight.
+    """A factor of a term, and its origin: the index ``place`` in the result of ``stage`` or in ``weight``.
 
-    If its origin is neither, ``name`` describes it.
+    If the factor comes from neither, ``name`` describes it.
     """
 
     value: float
@@ -145,7 +145,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a sum, with the numbers that are its factors."""
+    """A term of a sum: a product of the numbers in ``origins``."""
 
     value: float
     origins: tuple[Origin, ...]
@@ -153,10 +153,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Opened:
-    """A number of a stage's result, split into the terms of the sum that it is; only the largest are listed.
+    """A number of a stage's result, written as a sum of terms; only the largest terms are listed.
 
-    ``rest`` is the sum of the ``left`` terms that are not listed. Listed terms and rest sum to ``total``, which equals
-    ``value`` up to rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
+    ``left`` is the number of terms that are not listed, and ``rest`` their sum. Listed terms and ``rest`` sum to
+    ``total``, which equals ``value`` up to rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
     """
 
     value: float
@@ -183,9 +183,9 @@ class OneNumber(PassRequest[Opened]):
 class LayerAnswer:
     """A layer's input, parameters and output for a text; all arrays are float32 and read-only.
 
-    The layer is recomputed by attention.walkthrough.trace_layer_steps. ``largest`` and ``mean`` are the differences
-    from the model's ``output`` over the last ``compared`` tokens. ``size`` is the largest absolute value of ``output``
-    there, for comparison.
+    attention.walkthrough.trace_layer_steps recomputes the layer from them. ``largest`` and ``mean`` are the largest and
+    the mean difference between this result and the model's ``output``, over the last ``compared`` tokens. ``size`` is
+    the largest absolute value of ``output`` at these tokens, for comparison.
     """
 
     ids: tuple[int, ...]  # token ids of the source
@@ -230,11 +230,11 @@ class End:
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The output of a pass at one token, before and after a change of intermediate values.
+    """The output of a pass at a token, before and after a change of intermediate values.
 
-    ``ends`` are the output's entries (such as logits of tokens) that were largest before, then those that are largest
-    after the change. ``changed`` is the number of changed values of the stage, 0 for a request with ``edits``.
-    ``moved`` is the largest difference of any entry.
+    ``ends`` lists the largest entries of the output (such as logits of tokens) before the change, then the largest
+    entries after it. ``changed`` is the number of changed values of the stage, 0 for a request with ``edits``.
+    ``moved`` is the largest absolute change of any entry.
     """
 
     ends: tuple[End, ...]
@@ -244,12 +244,12 @@ class ChangeResult:
 
 @dataclass(frozen=True)
 class ChangeRequest(PassRequest[ChangeResult]):
-    """A request to change a stage's result, or to apply ``edits``, and compare the outputs of the pass.
+    """A request to change the result of a stage, or to apply ``edits``, and to compare the outputs before and after.
 
     The change affects the whole result, its row ``row``, or the number at ``row`` and ``column``, counted as in
-    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are taken from it,
-    at the tokens ``pairs`` of (here, there). With ``edits`` (ablations, patches and others of attention.edits), no
-    stage is changed. ``at`` is the row of the output that is reported.
+    attention.stages.terms. The new value is ``to``. If ``lender`` is a donor text, new values are copied from its pass
+    instead, at the token pairs ``pairs`` (token of this text, donor token). If ``edits`` are given (ablations, patches
+    and others of attention.edits), no stage is changed. ``at`` is the row of the output that is reported.
     """
 
     ANSWERED_BY: ClassVar[str] = "changed_pass.answer"
