@@ -1,4 +1,4 @@
-"""Execution of models with torch, with results as numpy arrays; importing it does not import torch.
+"""Execution of models with torch, with results as NumPy arrays; importing this package does not import torch.
 
 >>> from inference import LocalBackend, TraceRequest
 >>> trace = LocalBackend().trace(TraceRequest(text="The cat sat."))  # doctest: +SKIP

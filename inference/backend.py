@@ -55,9 +55,9 @@ class Backend(Protocol):
         ...
 
     def recent(self, key: str) -> Trace | None:
-        """Return the trace with the key of an earlier request; None if no such request is known.
+        """Return the trace with the key of an earlier request, or None if the backend knows no such request.
 
-        An evicted trace is computed again.
+        If the trace was evicted from the cache, it is computed again.
         """
         ...
 
@@ -73,10 +73,10 @@ class Backend(Protocol):
 class LocalBackend:
     """A thread-safe backend in this process, cheap to construct; the first trace imports torch.
 
-    Models and traces are cached within byte budgets; the least recently used are evicted first. A model is loaded,
-    and a single trace computed, by only one thread at a time; ``traces`` computes the traces that are not cached
-    in a batch. Loading or downloading a model does not delay traces of another model. A visitor's request is
-    cancelled when the visitor leaves, or after ``answer_seconds`` (inference.cancellation).
+    Models and traces are cached within byte budgets; the least recently used are evicted first. If several threads
+    request the same model or trace, a single thread loads or computes it, and the others wait. ``traces`` computes all
+    traces that are not cached in batches. Loading or downloading a model does not delay traces of another model. A
+    visitor's request is cancelled when the visitor leaves, or after ``answer_seconds`` (inference.cancellation).
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
@@ -216,9 +216,9 @@ class LocalBackend:
         return asked if revision == asked.revision else replace(asked, revision=revision)
 
     def look(self, model: str, revision: str | None = None) -> Offer:
-        """Look up a hub model; return its size, memory need and architecture, or raise UserError.
+        """Look up a hub model; return its size, memory need and architecture as an offer.
 
-        The error gives the reason why the model cannot be used.
+        Raise UserError with the reason if the model cannot be used.
         """
         from inference.files import hub
 
@@ -238,8 +238,8 @@ class LocalBackend:
     def reads(self, model: str, revision: str | None = None) -> str:
         """Return the kind of input that a model reads: text, pictures or both.
 
-        The values are constants of inference.pictures.image_processing. The model is not loaded. Raise UserError if it
-        cannot be found or its configuration cannot be read.
+        The values are constants of inference.pictures.image_processing. The model is not loaded. Raise UserError if the
+        model cannot be found or its configuration cannot be read.
         """
         from inference.files import checkpoint, sources
 

@@ -55,7 +55,7 @@ class ByteLru(Generic[Value]):
             return self._used(key)
 
     def put(self, key: Hashable, value: Value, nbytes: int) -> None:
-        """Add a value and evict others until the total fits the budget or no other value is left."""
+        """Add a value; evict other values until the total fits the budget or no other value is left."""
         with self._lock:
             self.additions += key not in self._kept
             self._drop(key)

@@ -1,4 +1,4 @@
-"""Cancellation of computations: by time limit, or because the visitor left; checked between layers."""
+"""Cancellation of computations, by a time limit or because the visitor left; it is checked between layers."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Cancelled(UserError):
 class CancelToken:
     """An object by which a request is cancelled.
 
-    It is cancelled after ``seconds``, if ``gone`` returns True, or by ``stop``, which any thread may call. ``who``
-    identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished layers
-    and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
+    The request is cancelled after ``seconds``, if ``gone`` returns True, or by ``stop``, which any thread may call.
+    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished
+    layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
 
     >>> ends = CancelToken()
     >>> ends.check()
@@ -126,8 +126,8 @@ def set_visitor_source(finder: Callable[[], Visitor | None]) -> None:
 def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[None]:
     """Inside the block, cancel the work if the visitor leaves or ``seconds`` pass.
 
-    In nested blocks, the limits of the outermost apply. Without a visitor, as in a program, there is no limit.
-    ``progress`` is passed to the CancelToken.
+    In nested blocks, only the limit of the outermost block applies. Without a visitor, as in a program, there is no
+    limit. ``progress`` is passed to the CancelToken.
     """
     visitor = _find_visitor() if _stop.get() is None else None
     if visitor is None:
@@ -150,12 +150,12 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """Register the function by which worker threads run a call in the thread that waits for them."""
+    """Register the function by which a worker thread runs a call in the thread that waits for the worker."""
     _hand.set(hand)
 
 
 def run_in_calling_thread(work: Callable[[], None]) -> None:
-    """Run ``work`` in the thread that made the request, which waits, for example to draw progress there.
+    """Run ``work`` in the thread that made the request and waits for this thread, for example to draw progress.
 
     Exceptions of ``work`` are raised here.
     """

@@ -44,11 +44,9 @@ def trace(  # noqa: PLR0913  # the parts of a request
 ) -> Trace:
     """Return the trace of a text: the attention of every head, and the tokens.
 
-    An encoder-decoder without ``target`` generates the target text. ``truncate`` keeps only the first tokens of a
-    text that has too many, special tokens included.
-
-    The trace's id is a hash of its contents, because the weights have no known name or revision. Raise UserError
-    if the arguments or the model cannot be used.
+    An encoder-decoder without ``target`` generates the target text. If the text has too many tokens, ``truncate`` keeps
+    only the first tokens, special tokens included. The trace's id is a hash of its contents, because the weights have
+    no known name or revision. Raise UserError if the arguments or the model cannot be used.
     """
     settings, model = Settings.from_env(), _unwrap_compiled(model)
     longest = settings.text_characters

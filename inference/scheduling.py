@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 
 
 class QueueStats:
-    """Statistics of a queue: waiting and admitted visitors, total waiting time in seconds, and rejections.
+    """Statistics of a queue: numbers of waiting, admitted and rejected visitors, and total waiting time in seconds.
 
     >>> line = QueueStats()
     >>> came = line.enter()
@@ -69,7 +69,8 @@ class QueueStats:
 class RoundRobinQueue(Generic[Item]):
     """A queue that returns an item of each visitor in turn.
 
-    A visitor with many items does not delay the others. The queue is not locked; its owner must lock it.
+    A visitor with many items does not delay the items of other visitors. The queue is not locked; its owner must lock
+    it.
 
     >>> line = RoundRobinQueue[str]()
     >>> for who, item in [("ann", "a1"), ("ann", "a2"), ("ann", "a3"), ("bob", "b1")]:
@@ -148,8 +149,8 @@ class FairThreadPool:
 class FairSemaphore:
     """A semaphore of ``places`` that admits waiting visitors in turn.
 
-    A waiting visitor leaves the queue if the computation is cancelled (inference.cancellation): entering raises
-    Cancelled.
+    If a waiting visitor's computation is cancelled (inference.cancellation), the visitor leaves the queue, and entering
+    raises Cancelled.
 
     >>> gate = FairSemaphore(2)
     >>> with gate:
@@ -206,9 +207,9 @@ NICE = 10  # added niceness, as for trainings: on a contested core such work get
 class Scheduler(FairSemaphore):
     """A semaphore with ``places`` for short work, and as many extra places for long work.
 
-    The duration of the work need not be known beforehand. After ``short`` seconds of CPU time, work gets a lower
-    priority, and its place is given to other work if an extra place is free. Only Linux has priorities for single
-    threads; on other systems this class is a plain semaphore.
+    The duration of the work need not be known beforehand. After ``short`` seconds of CPU time, the work gets a lower
+    priority. As soon as an extra place is free, the work moves there, and its place is given to other work. Only Linux
+    has priorities for single threads; on other systems this class is a plain semaphore.
 
     >>> Scheduler(2).run(lambda: 6 * 7)
     42

@@ -107,10 +107,9 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
         """Read the settings from HEADLIGHT_FOR, _MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS and others.
 
-        The others are HEADLIGHT_THREADS, _TAUGHT, _TAUGHT_BYTES and _ONLY_LISTED, and HF_HUB_OFFLINE or
-        TRANSFORMERS_OFFLINE, which their libraries read too. HEADLIGHT_FOR sets the default of _ONLY_LISTED.
-
-        Raise UserError if a value is invalid, such as an amount of memory or a word that is not a key of FOR.
+        The other variables are HEADLIGHT_THREADS, _TAUGHT, _TAUGHT_BYTES and _ONLY_LISTED, and HF_HUB_OFFLINE or
+        TRANSFORMERS_OFFLINE, which their libraries read too. HEADLIGHT_FOR is a key of FOR, a preset for the other
+        settings. Raise UserError if a value is invalid.
 
         >>> Settings.from_env({"HEADLIGHT_MODEL_MEMORY": "2GB", "HEADLIGHT_TRACE_MEMORY": "1GB"}).model_memory_bytes
         2000000000

@@ -31,7 +31,7 @@ class _Wanted:
 class SourcePaths:
     """The direct paths from each source of the residual stream to later values.
 
-    They bypass all later attention and feed-forward parts.
+    A direct path bypasses all later attention and feed-forward sublayers.
     """
 
     graph: PassGraph
@@ -40,10 +40,10 @@ class SourcePaths:
     def contributions(
         self, values: Sequence[Value], begin: Mapping[int, Contributions] | None = None
     ) -> list[Contributions]:
-        """Return the contribution of each source to each of ``values``; they sum to the value.
+        """Return, for each of ``values``, the contribution of each source; the contributions sum to the value.
 
-        Norms use their recorded means and variances. ``begin`` gives the contributions to some earlier values, by their
-        id. A bias that is added later is a source of its own.
+        Norms use their recorded means and variances. ``begin`` gives known contributions to some earlier values, by the
+        id of the value. Biases that are added on the path form a separate source.
         """
         found: dict[int, Contributions] = dict(begin or {})
         wanted = self._calls_between(values, found, statistics=False)
@@ -61,7 +61,8 @@ class SourcePaths:
     def replay(self, value: Value, changed: Mapping[int, Array], without: str = "") -> Array:
         """Recompute a value after earlier values were changed; norms compute new statistics.
 
-        ``changed`` maps ids of earlier values to their new numbers. The biases of the source ``without`` are left out.
+        ``changed`` maps the ids of these earlier values to their new numbers. The biases of the source ``without`` are
+        left out.
         """
         found = dict(changed)
         for call in self._calls_between([value], found, statistics=True).calls:

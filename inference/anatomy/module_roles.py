@@ -53,7 +53,7 @@ _RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
 def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
     """Group the parameters of a model by role, in the order of the forward pass.
 
-    The counts sum to the number of the model's parameters; a tensor that is used in several places counts for the
+    The counts sum to the number of the model's parameters. A tensor that is used in several places counts once, at the
     place that ``named_parameters`` lists first.
     """
     found: dict[tuple[str, str], dict[str, list[Tensor]]] = {}
@@ -161,8 +161,8 @@ OLD = {"gamma": "weight", "beta": "bias"}  # the first checkpoints named a norm'
 def stored_heads(model: Any) -> tuple[Top, ...]:
     """Return the task heads whose tensors are all in the model's files; tied embeddings count as stored.
 
-    The head of the class that the configuration names comes first. Others follow if the library has a class for this
-    model with tensors that no earlier class uses.
+    The first head is that of the class that the configuration names. Further heads follow if transformers has a class
+    for this model with tensors that no earlier class uses.
     """
     stored = names(model)
     found: list[Top] = []
@@ -177,7 +177,7 @@ def stored_heads(model: Any) -> tuple[Top, ...]:
 
 
 def names(model: Any) -> frozenset[str]:
-    """Return the names of the tensors in a model's files, legacy names updated; empty if unreadable."""
+    """Return the names of the tensors in a model's files, in their current form; empty if the files cannot be read."""
     folder = getattr(model, "name_or_path", "")
     if not folder or not Path(folder).is_dir():
         return frozenset()

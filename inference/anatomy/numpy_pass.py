@@ -1,8 +1,8 @@
-"""A forward pass recorded as torch calls, and recomputed in numpy from token ids and weights only.
+"""A forward pass recorded as torch calls, and recomputed in NumPy from token ids and weights only.
 
-Every torch call is recorded with its arguments, so no code depends on a model's family. If a numpy formula of the same
-name exists (attention/stages), the call is computed from earlier numpy results, and compared with torch's result. After
-a call without a formula, numpy continues from torch's numbers.
+Every torch call is recorded with its arguments, so no code depends on a model's family. If attention/stages has a NumPy
+formula for the call, the call is recomputed from earlier NumPy results and compared with torch's result. After a call
+without a formula, NumPy continues from torch's numbers.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
     then: Callable[[Any], Any] = lambda output: output,
     formulas: Mapping[str, Callable[..., Any]] = FORMULAS,
 ) -> list[FunctionCall]:
-    """Run a forward pass on the inputs ``given``; return its torch calls, recomputed in numpy.
+    """Run a forward pass on the inputs ``given``; return its torch calls, recomputed in NumPy.
 
     In a model with a text tower and a picture tower, only the tower that reads these inputs runs. ``layers`` maps each
-    layer's path to its module list. ``then`` continues the pass from the model's output, for example from logits to
-    probabilities. Without ``formulas``, nothing is recomputed and no program lines are written. A pass with ``seen``
-    only costs little more than a plain pass.
+    layer's path to its module list. ``seen`` is called after every torch call that computes numbers. ``then`` continues
+    the pass from the model's output, for example from logits to probabilities. If ``formulas`` is empty, nothing is
+    recomputed and no program lines are written, so the pass costs little more than a plain pass.
     """
     run = _Pass(model, seen, formulas)
     for name, tensor in given.items():

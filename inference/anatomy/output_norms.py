@@ -1,4 +1,4 @@
-"""The norm of each value vector after the head's output matrix, ‖value · W_O‖: its possible contribution."""
+"""The norm of each value vector after the head's output matrix, ‖value · W_O‖: its output at weight 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAMS = "_headlight_output_grams"  # on a model: the products of its output matr
 
 
 def value_norms(model: Any, call: AttentionCall) -> Tensor | None:
-    """Return ‖value · W_O‖ of each key in each head, (text, head, key); None if the matrix is not known.
+    """Return ‖value · W_O‖ of each key in each head, (text, head, key), or None if W_O was not found.
 
     Norms are computed from W_O · W_Oᵀ, (head, channel, channel), which is smaller than W_O (arXiv:2004.10102).
     """
@@ -37,8 +37,8 @@ def value_norms(model: Any, call: AttentionCall) -> Tensor | None:
 def output_grams(model: Any) -> dict[str, Tensor]:
     """Return W_O · W_Oᵀ of each head, (head, channel, channel), by the path of the attention module.
 
-    The output matrix W_O is found in a pass over a tiny input: it is the first matrix that takes the joined heads.
-    Attentions without such a matrix are missing.
+    The output matrix W_O is found in a pass over a tiny input: it is the first matrix whose input is the concatenated
+    heads. An attention module without such a matrix is missing from the result.
     """
     found: dict[str, Tensor] | None = getattr(model, GRAMS, None)
     if found is None:

@@ -1,4 +1,4 @@
-"""A forward pass as a graph of torch calls, with their numbers and the attention calls among them."""
+"""A forward pass as a graph of torch calls, with the numbers that the calls read, and its attention calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AttentionNode:
 class PassGraph:
     """The torch calls of a forward pass in order, and the numbers of each tensor that a call read.
 
-    ``outputs`` maps the id of an attention's result to its AttentionNode.
+    ``outputs`` maps the id of an attention's output value to its AttentionNode.
     """
 
     calls: list[FunctionCall] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The tensors that hold a model's positional information, and copies of a model without it."""
+"""The tensors that encode a model's positions, and copies of a model without positional information."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PositionTensor:
 
     @property
     def first(self) -> int:
-        """Return the row of the table for the first token; earlier rows are for padding."""
+        """Return the row of the table for the first token's position; earlier rows are reserved for padding."""
         offset, padding = getattr(self.owner, "offset", None), getattr(self.owner, "padding_idx", None)
         if isinstance(padding, int):
             return padding + 1

@@ -41,8 +41,8 @@ class Value:
 class FunctionCall:
     """A call of a torch function; ``given`` and ``named`` are its arguments, with a Value for each tensor.
 
-    ``away`` is the largest difference between the results of torch and numpy, and ``size`` the largest absolute number
-    of torch's. ``refused`` is the reason for a missing or wrong numpy result.
+    ``away`` is the largest difference between the results of torch and NumPy, and ``size`` the largest absolute number
+    in torch's result. If the NumPy result is missing or wrong, ``refused`` is the reason.
     """
 
     number: int
@@ -112,8 +112,8 @@ def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
 def header(loaded: LoadedModel, model: str, given: Mapping[str, Tensor]) -> str:
     """Return the first lines of the program, which load the model requested as ``model``.
 
-    Bundled models are found by Headlight's own code, and hub models by name and commit. Folders of the operator and of
-    visitors' fine-tuned models have a placeholder, because their paths are private.
+    The lines find bundled models by code of this project, and hub models by name and commit. A local folder or a
+    fine-tuned model of a visitor gets a placeholder, because its path is private.
     """
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
@@ -179,7 +179,7 @@ def name_of(function: Any) -> str:
 
 
 def literal(tensor: Tensor) -> str:
-    """Return Python code for a small constant tensor, which no recorded call computed; "" if it is large."""
+    """Return Python code for a constant tensor of at most MOST elements, or "" for a larger tensor."""
     return f"torch.tensor({tensor.tolist()}, dtype={tensor.dtype})" if tensor.numel() <= MOST else ""
 
 

@@ -23,7 +23,7 @@ MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter 
 def follow(block: LayerRun) -> Flow:
     """Return the data flow of a layer that ran in a pass: its steps, and the inputs of each step.
 
-    Residual additions are not modules. They are found by their numbers: the input of a step equals a sum of earlier
+    Residual additions are not modules. They are found by comparing numbers: the input of a step equals a sum of earlier
     results.
     """
     return _Follower(block.visit.given).run(block)
@@ -113,7 +113,7 @@ FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
-    """Evaluate an activation function on some points; return its name ("" if unknown), inputs and outputs.
+    """Evaluate an activation function at some points; return its name ("" if unknown), inputs and outputs.
 
     Inputs and outputs have the shape (point,). Return None if the module is not an elementwise function.
 
@@ -142,8 +142,8 @@ def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
 def kind_of_norm(module: Any, width: int) -> str:
     """Return "LayerNorm" if a norm subtracts the mean, else "RMSNorm"; "" if the module cannot be called.
 
-    It is a LayerNorm if its result does not change when a constant is added to every channel (arXiv:1607.06450; RMSNorm
-    is arXiv:1910.07467).
+    The result of a LayerNorm does not change when a constant is added to every channel (arXiv:1607.06450; RMSNorm is
+    arXiv:1910.07467).
 
     >>> kind_of_norm(torch.nn.LayerNorm(6), 6), kind_of_norm(torch.nn.RMSNorm(6), 6)
     ('LayerNorm', 'RMSNorm')
@@ -168,13 +168,13 @@ NO_CURVE.setflags(write=False)
 
 
 def matrix(visit: Visit) -> tuple[int, int]:
-    """Return the input and output size of a linear module; GPT-2's Conv1D stores its weight transposed."""
+    """Return the input and output size of a linear module, also if it stores its matrix transposed (GPT-2's Conv1D)."""
     rows, columns = (int(size) for size in visit.module.weight.shape)
     return (rows, columns) if hasattr(visit.module, "nf") else (columns, rows)
 
 
 def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
-    """Return the sizes of an attention, taken from its recorded call, or else from configuration and matrices."""
+    """Return the sizes of an attention sublayer, from its recorded call, or else from configuration and matrices."""
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
         return Heads(call.query.shape[1], call.key.shape[1], call.query.shape[3], call.value.shape[3])
@@ -192,7 +192,7 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Attention
 
 
 def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForward | None:
-    """Return the sizes of the last feed-forward part of a layer, or None if it has none."""
+    """Return the sizes of the last feed-forward sublayer of a layer, or None if the layer has none."""
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
         return None

@@ -1,8 +1,9 @@
-"""The sources of each tensor in a forward pass, and rules for the way each torch call treats them.
+"""The sources of each tensor in a forward pass, and rules for the way torch calls transform their contributions.
 
 The residual stream is a sum of sources, such as head outputs. A call that is affine in its input transforms each
 source's contribution separately. A norm is affine if its mean and variance are held at their recorded values. The
-result of any other function is a new source. Heads are sources, too, so nothing is propagated through softmaxes.
+result of any other function is a new source. The output of a head is also a new source, so no contribution passes
+through a softmax.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ GIVEN = ("pixel_values", "input_features", "inputs_embeds", "encoder_hidden_stat
 class Rule:
     """The rule for the way a torch call transforms the contributions of sources.
 
-    Arguments are given by their indices among the tensors that the call reads. The contributions to ``carried`` pass
-    through the call; ``statistics`` are factors that are held at their recorded values. ``offset`` is the source of the
-    constant that the call adds, or "".
+    ``carried`` and ``statistics`` are indices among the tensors that the call reads. Contributions to the ``carried``
+    tensors pass through the call; the ``statistics`` are factors that are held at their recorded values. ``offset`` is
+    the source of the constant that the call adds, or "".
     """
 
     kind: str
@@ -69,10 +70,7 @@ def _token_table(model: Any) -> Any:
 
 @dataclass(eq=False)
 class SourceRules:
-    """The rule for each torch call (by number): the way it transforms the contributions of sources.
-
-    Calls without a rule compute constants.
-    """
+    """The rule for each torch call, by its number; calls without a rule compute constants."""
 
     model: Any
     graph: PassGraph
@@ -87,7 +85,7 @@ class SourceRules:
                 self.rules[call.number] = rule
 
     def sources(self, value: Value) -> Sources:
-        """Return the names of the sources that contribute to a value; none for weights and constants."""
+        """Return the names of the sources that contribute to a value; the set is empty for weights and constants."""
         node = self.graph.outputs.get(id(value))
         if node is not None:
             return frozenset(head_source(node.part, node.layer, head) for head in range(node.call.query.shape[1]))

@@ -1,4 +1,4 @@
-"""The torch calls of a pass that are shown as stages: those that compute new numbers, with their roles."""
+"""The torch calls of a pass that are shown as stages: the calls that compute new numbers, with their roles."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _stage(call: FunctionCall, part: str, role: str, side: str) -> Stage:
 def sources(call: FunctionCall) -> list[Value]:
     """Return the tensors that a torch call reads, traced back through calls that only move numbers.
 
-    Reshapes and slices are examples of such calls.
+    Reshapes and slices are such calls.
     """
     found: list[Value] = []
     waiting = call.reads()[::-1]

@@ -1,4 +1,4 @@
-"""A forward pass recorded as runs of modules, and the layers and operations found in it."""
+"""A forward pass recorded as runs of modules, and the layers and sublayers found in this record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """A run of a module in a pass; ``began`` and ``ended`` number the starts and ends of all runs in order."""
+    """A run of a module in a pass; ``began`` and ``ended`` are its start and end on a counter shared by all runs."""
 
     path: str
     module: Any
@@ -39,13 +39,13 @@ class Visit:
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def contains(self, moment: int) -> bool:
-        """Return True if the number ``moment`` is between the start and the end of this run."""
+        """Return True if the count ``moment`` lies between the start and the end of this run."""
         return self.began <= moment <= self.ended
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedPass:
-    """A recorded forward pass: the runs of modules in the order of their start, and the attention softmaxes."""
+    """A recorded forward pass: the runs of modules in the order of their start, and each softmax of an attention."""
 
     visits: tuple[Visit, ...]
     softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the computing module)
@@ -133,7 +133,7 @@ NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """An operation of a layer in a recorded pass: attention, feed-forward part or norm.
+    """An operation of a layer in a recorded pass: attention, feed-forward sublayer, norm or scale.
 
     ``made`` is the result of its last matrix, empty if no module computes it. ``leaves`` is the result of its outermost
     module, which in some architectures includes the residual addition.
@@ -153,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """A run of a layer in a recorded pass, with its operations: attention, feed-forward part and norms."""
+    """A run of a layer in a recorded pass, with its operations: attention, feed-forward sublayer and norms."""
 
     path: str
     visit: Visit
@@ -189,8 +189,8 @@ def is_inside(path: str, above: str) -> bool:
 def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
     """Return every run of a layer in a recorded pass.
 
-    A layer is a member of a module list, which has at most one self-attention and one cross-attention. If such lists
-    are nested, the outermost is taken.
+    A layer is an entry of a module list that runs at most one self-attention and one cross-attention. If module lists
+    are nested, the outermost such entry is the layer.
     """
     found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:

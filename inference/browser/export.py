@@ -34,7 +34,10 @@ class BrowserModel:
 
 
 def export_encoder(name: str, revision: str | None, settings: Settings) -> BrowserModel:
-    """Return the files of an encoder for the attention in a browser; raise UserError if it is not a plain BERT."""
+    """Return the files with which a browser computes an encoder's attention.
+
+    Raise UserError if the model is not a plain BERT.
+    """
     folder = find(name, revision, settings).folder
     config = read_config(folder / "config.json", name)
     sizes, weights = sizes_of(config), bert_weights(folder)
@@ -60,7 +63,10 @@ def _pooling(folder: Path) -> str | None:
 
 
 def bert_weights(folder: Path) -> Weights:
-    """Return the weights of a BERT by their names in transformers' BertModel; raise UserError if they are not there."""
+    """Return the weights of a BERT by their names in transformers' BertModel.
+
+    Raise UserError if they cannot be read.
+    """
     try:
         found = decode((folder / WEIGHTS).read_bytes())[1]
     except (OSError, ValueError, KeyError) as error:

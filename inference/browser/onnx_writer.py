@@ -24,10 +24,10 @@ Shape = Sequence[int | str]  # a string names an axis whose length is free
 
 
 def shorten(array: npt.NDArray[Any], axis: int) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """Return an array as 16-bit integers, and their scales: an array whose ``axis`` has length 1.
+    """Return an array as 16-bit integers, and the scales by which they are multiplied to recover the numbers.
 
-    The error is at most 1/65,534 of the largest number that shares a scale. On average it is a third of float16's
-    error.
+    Numbers along ``axis`` share a scale, so the array of scales has length 1 there. The error is at most 1/65,534 of
+    the largest number that shares a scale. On average it is a third of float16's error.
 
     >>> coded, scale = shorten(np.array([[1.0, -0.5]], np.float32), 1)
     >>> coded.tolist(), (coded * scale).round(4).tolist()
@@ -116,7 +116,7 @@ class GraphWriter:
         self.outputs.append(_value(name, dtype, shape))
 
     def constant(self, name: str, array: npt.NDArray[Any]) -> str:
-        """Store an array of a type in ``TYPES`` and return its name in the graph."""
+        """Store an array whose type is in ``TYPES``; return its name in the graph."""
         self.constants[name] = _tensor(name, array)
         return name
 

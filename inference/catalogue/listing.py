@@ -188,8 +188,8 @@ _MARKS = {
 def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
     """Return the task heads that a checkpoint has, according to the names of its tensors.
 
-    The model is not built. ``architecture`` is the class of the trained model. It decides between classification of
-    texts and of tokens, whose tensors have equal names.
+    The model is not built. ``architecture`` is the class of the trained model; it distinguishes heads whose tensors
+    have equal names, such as classification of texts and of tokens.
 
     >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
@@ -319,7 +319,7 @@ def local_card(folder: Path) -> ModelCard:
 
 
 def refusal(head: str, name: str, settings: Settings) -> UserError:
-    """Return the error for a model that lacks a task head; the message lists models that have it."""
+    """Return the error for a model that lacks a task head; the message lists models that have the head."""
     listed = list_vision_models(settings) if head == SEES else catalogue(settings)
     cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]

@@ -26,9 +26,9 @@ class PublishedBleu:
 
 @dataclass(frozen=True)
 class TranslationFigures:
-    """Translation scores on held-out sentences; ``copied`` is the score of the unchanged source.
+    """Translation scores on held-out sentences; ``copied`` is the score of the unchanged source, as a baseline.
 
-    ``short`` and ``long`` are the scores of greedy decoding for sentences of at most 7 and at least 12 words.
+    ``short`` and ``long`` are the scores of greedy decoding for sentences of at most 7 and of at least 12 words.
     """
 
     greedy: PublishedBleu
@@ -52,9 +52,10 @@ class PronounHead:
 
 @dataclass(frozen=True)
 class WeakRelation:
-    """The word relation in which the best head of the embedded BERT is furthest behind the embedded encoder's.
+    """The word relation in which the embedded BERT's best head is furthest behind that of the embedded encoder.
 
-    ``points`` is the difference of their accuracies in percentage points; it is at most 0 if BERT is never behind.
+    ``points`` is the difference of the two heads' accuracies in percentage points; it is at most 0 if BERT is never
+    behind.
     """
 
     relation: str
@@ -65,9 +66,9 @@ class WeakRelation:
 class EncoderComparison:
     """The best heads of the embedded BERT compared with those of the embedded encoder.
 
-    ``behind`` lists by how many percentage points BERT is behind on relations of Universal Dependencies; only
-    differences of at least CLEARLY_BEHIND count. ``relations`` is the number of all relations. ``gap`` has the
-    accuracies of both models on GAP pronouns, in percent.
+    ``behind`` lists BERT's deficits on relations of Universal Dependencies, in percentage points, ascending; deficits
+    below CLEARLY_BEHIND are left out. ``relations`` is the number of all compared relations. ``gap`` has the accuracies
+    of BERT and of the encoder on GAP pronouns, in percent.
     """
 
     behind: tuple[float, ...]
@@ -79,9 +80,9 @@ class EncoderComparison:
 class MaskedAccuracy:
     """The top-1 and top-5 accuracy on held-out masked tokens, from 0 to 1.
 
-    ``common_first`` and ``common_five`` are the accuracies of always guessing the commonest tokens. ``follows`` is the
-    accuracy of next-sentence prediction, on pairs of which half belong together. ``tired`` (the best pronoun head) and
-    ``behind`` (the weakest relation) are None if the file lacks them.
+    ``common_first`` and ``common_five`` are the accuracies of a baseline that always predicts the most frequent tokens.
+    ``follows`` is the accuracy of next-sentence prediction, on pairs of which half belong together. ``tired`` (the best
+    pronoun head) and ``behind`` (the weakest relation) are None if the file lacks them.
     """
 
     masked: int

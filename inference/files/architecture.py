@@ -1,6 +1,7 @@
 """The architecture of a model from its config.json: its kind, and checks that it can be traced.
 
-Program code that a model folder names is never run; notes for the visitor state what transformers uses instead.
+Program code that a model folder names is never run. ``code_notes`` describes, for the visitor, the code that
+transformers runs instead.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Architecture:
 def read(config: Mapping[str, Any], name: str) -> Architecture:
     """Return the architecture that a configuration describes; raise UserError if it cannot be traced.
 
-    Some models cannot be traced: unknown architectures, models that need downloaded program code, and models without
-    attention. The same holds for models that read sound, or pictures in an unsupported way. The check needs
+    These models cannot be traced: unknown architectures, models that need downloaded program code, and models without
+    attention. Models that read sound, or pictures in an unsupported way, cannot be traced either. The check needs
     transformers but builds no model.
     """
     model_type = config.get("model_type")
@@ -233,7 +234,7 @@ _FAST = "Fast"  # transformers accepts a known name with and without this ending
 
 
 def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ...]:
-    """Return a note for each kind of program code in a model's folder that is not run but replaced."""
+    """Return a note for each kind of program code in a model's folder that is replaced by code of transformers."""
     tokenizer_config = _tokenizer_config(folder)
     named = named_tokenizer(config, tokenizer_config)
     unknown = named is not None and (folder / "tokenizer.json").is_file() and not is_known_tokenizer(named)
@@ -282,7 +283,10 @@ def named_tokenizer(config: Mapping[str, Any], tokenizer_config: Mapping[str, An
 
 
 def is_known_tokenizer(named: str) -> bool:
-    """Return True if transformers has a tokenizer class named ``named``; avoid importing torch if possible."""
+    """Return True if transformers has a tokenizer class named ``named``.
+
+    The check avoids importing torch if possible.
+    """
     if {named, named.removesuffix(_FAST)} & _transformers_names():
         return True
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name

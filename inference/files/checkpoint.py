@@ -44,7 +44,10 @@ DEQUANTIZED = ("fp8", "mxfp4")  # transformers turns these into floating-point w
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF files)."""
+    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF files).
+
+    ``gguf`` is the GGUF file, or None for a model in safetensors files.
+    """
 
     folder: Path
     config: Mapping[str, Any]
@@ -59,7 +62,7 @@ class Checkpoint:
 
 
 def memory_needed(parameters: int) -> int:
-    """Return the bytes for that many float32 parameters, with a margin for buffers and the tokenizer.
+    """Return the bytes of memory for ``parameters`` float32 parameters, with a margin for buffers and the tokenizer.
 
     >>> memory_needed(1_000_000)
     36400000
@@ -173,7 +176,7 @@ def no_tokenizer(name: str, base: str | None) -> str:
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """Return the hub id of the model that was fine-tuned into this folder's model, or None.
+    """Return the hub id of the base model from which the folder's model was fine-tuned, or None.
 
     The model card takes precedence over the configuration.
     """
@@ -290,7 +293,7 @@ def shards(index: bytes, name: str) -> list[str]:
 def header_parameters(file: Path, name: str) -> int:
     """Return the number of parameters in a safetensors header; raise UserError if the file is damaged.
 
-    The header must match the size of the file.
+    A file is damaged if the tensor offsets in its header do not match its size.
     """
     broken = UserError(
         gettext_lazy(
@@ -341,7 +344,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """Return the message that the packages for reading GGUF files are not installed."""
+    """Return the message for a GGUF model if the packages that read GGUF files are not installed."""
     return gettext_lazy("{name} is in the GGUF format. First run: pip install gguf accelerate", name=name)
 
 

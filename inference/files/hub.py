@@ -27,7 +27,7 @@ FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a full disk, or
 def check_id(name: str) -> str:
     """Return the hub id ``name`` unchanged; raise UserError if it is not a valid id.
 
-    The check uses no files and no network.
+    The check reads no files and does not use the network.
     """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -117,7 +117,7 @@ def convert_hub_errors(name: str) -> Iterator[None]:
 def run_with_timeout(seconds: float, ask: Callable[[], Answer]) -> Answer:
     """Run ``ask`` in a thread and return its result; raise TimeoutError after ``seconds``.
 
-    A late result is dropped.
+    A result that arrives later is dropped.
     """
     future: Future[Answer] = Future()
 
@@ -137,7 +137,7 @@ _SMALL = 50_000_000  # tokenizer files are smaller than this
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file to fetch.
+    """A file of a hub model to download.
 
     ``digest`` is its SHA-256 (large files) or its git hash; None if the hub states neither.
     """
@@ -230,9 +230,9 @@ def _digest(entry: Any) -> str | None:
 
 
 def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int) -> bytes | None:
-    """Return the bytes of a small file, or None if it does not exist.
+    """Return the bytes of a small file of a hub model, or None if the file does not exist.
 
-    Other HTTP errors propagate, so that the call also checks the access to a gated model. Raise UserError for a
+    All HTTP errors but 404 propagate, so that the call also checks the access to a gated model. Raise UserError for a
     file of more than ``most`` bytes.
     """
     from huggingface_hub import hf_hub_url
@@ -260,8 +260,8 @@ LISTED = frozenset(card.id for card in (*HUB_CARDS, *PICTURE_CARDS))
 def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     """Raise UserError if the settings do not allow this hub model; no file or network is used.
 
-    The settings may allow listed models only. These are opened only at their main branch, because anybody can propose
-    other branches and commits.
+    The settings may allow listed models only (``only_listed``). Listed models are opened only at their main branch,
+    because anybody can propose other branches and commits.
 
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
@@ -282,8 +282,8 @@ _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 class Offer:
     """A hub model that can be downloaded: its files, architecture and memory need.
 
-    ``commit`` pins its version; ``folder`` is its path once it is downloaded. ``fits`` is False if it needs too much
-    memory.
+    ``commit`` pins its version. ``folder`` is its path, or None if the model is not downloaded. ``fits`` is False if
+    the model needs too much memory.
     """
 
     id: str
@@ -314,7 +314,7 @@ def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
 
 
 def cached_folder(name: str, revision: str | None, settings: Settings) -> Path | None:
-    """Return the folder of a completely downloaded model, or None, without network access.
+    """Return the folder of a completely downloaded model, or None; the network is not used.
 
     The name of the folder is the commit.
     """
@@ -335,11 +335,11 @@ def cached_folder(name: str, revision: str | None, settings: Settings) -> Path |
 
 
 def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
-    """Look up a hub model with a few short requests; return it as an offer, or raise UserError.
+    """Look up a hub model with a few short requests; return it as an offer.
 
-    UserError is raised for unknown and private names, gated models, weights only in pickle files, and architectures
-    that cannot be traced. Without a network it is raised for all models that are not downloaded. A model that is too
-    large is offered with ``fits`` False.
+    Raise UserError for unknown and private names, gated models, weights only in pickle files, and architectures that
+    cannot be traced. Without a network, raise it for all models that are not downloaded. A model that is too large is
+    offered with ``fits`` False.
     """
     check_id(name)
     check_revision(revision)

@@ -47,7 +47,7 @@ def sha256(file: Path) -> str:
 def of_weights(files: Sequence[Path]) -> str:
     """Return the SHA-256 of a weight file, or a combined SHA-256 of several files.
 
-    The latter is the hash of their sums, joined by line ends. Sums of unchanged files are cached.
+    The combined hash is that of the files' SHA-256 sums, joined by line ends. Sums of unchanged files are cached.
     """
     sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
@@ -64,13 +64,14 @@ def _file_stamp(file: Path) -> tuple[int, int]:
 
 
 def write(folder: Path, names: Iterable[str]) -> None:
-    """Write a list of the SHA-256 sums of these files into their folder."""
+    """Write the SHA-256 sums of the files ``names`` to the file SUMS in their folder."""
     lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def is_intact(folder: Path) -> bool:
-    """Return True if every file in the folder's list of sums is unchanged, and no necessary file is missing.
+    """Return True if every file in the folder's list of sums is unchanged, and no necessary file is missing from the
+    list.
 
     Necessary are weights, a configuration, and a tokenizer or an image processor.
     """
@@ -89,7 +90,7 @@ HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETC
 
 @dataclass(frozen=True)
 class Extra:
-    """A model in a Python package; ``convert`` writes its verified file as a model folder."""
+    """A model in an installed Python package; ``convert`` unpacks its verified file into a model folder."""
 
     name: str
     package: str
@@ -106,10 +107,10 @@ class Extra:
         return packaged_file(self.package, self.file) is not None
 
     def folder(self, settings: Settings) -> Path:
-        """Return the folder of the unpacked model; unpack it first if necessary.
+        """Return the folder of the unpacked model; unpack the model first if necessary.
 
-        Its sums are checked once per process. Raise UserError if the package is not installed or the model cannot be
-        unpacked.
+        The SHA-256 sums of its files are checked once per process. Raise UserError if the package is not installed or
+        the model cannot be unpacked.
         """
         file = packaged_file(self.package, self.file)
         if file is None:

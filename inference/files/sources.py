@@ -43,8 +43,9 @@ def is_path(name: str) -> bool:
 def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
     """Return the real folder of ``path``; raise UserError if it lies outside of the ``allowed`` folders.
 
-    The message does not reveal if a path outside exists. Links inside an allowed folder may not lead out of it. Raise
-    UserError also if the path is not a folder. If the folder has no config.json, its latest checkpoint is returned.
+    The message does not reveal if a path outside of these folders exists. Links inside an allowed folder may not lead
+    out of it. Raise UserError also if the path is not a folder. If the folder has no config.json, return its latest
+    checkpoint.
     """
     if not allowed:
         raise UserError(_NONE_ALLOWED, way_out="embedded")
@@ -85,7 +86,7 @@ def _last_checkpoint(folder: Path) -> Path | None:
 
 
 def folder_title(folder: Path) -> str:
-    """Return the name of a model folder; for a trainer's checkpoint it contains the name of the run.
+    """Return the name of a model folder; a checkpoint of a trainer is named "run/checkpoint-N".
 
     >>> folder_title(Path("/models/run/checkpoint-500")), folder_title(Path("/models/mine"))
     ('run/checkpoint-500', 'mine')
@@ -112,7 +113,7 @@ GONE = gettext_lazy("This fine-tuned model was deleted, by its owner or to make 
 
 
 def fine_tuned_root(settings: Settings) -> Path:
-    """Return the folder that contains all fine-tuned models: as configured, else inside the cache."""
+    """Return the folder that contains all fine-tuned models: that of the settings, or a folder in the cache."""
     from huggingface_hub import constants
 
     return settings.taught or (settings.cache or Path(constants.HF_HOME)) / "headlight" / "taught"
@@ -128,9 +129,9 @@ def is_taught(name: str) -> bool:
 
 
 def folder(place: Path, name: str) -> Path:
-    """Return the folder of a fine-tuning in ``place``, given its id or its model's name.
+    """Return the folder of a fine-tuning job in ``place``, given the job's id or the name of its model.
 
-    Raise UserError if it is missing or a symbolic link.
+    Raise UserError if the folder is missing or a symbolic link.
     """
     wanted = place / name.removeprefix(PREFIX)
     if not ID.fullmatch(name.removeprefix(PREFIX)) or wanted.is_symlink() or not (wanted / JOB).is_file():
@@ -139,7 +140,7 @@ def folder(place: Path, name: str) -> Path:
 
 
 def resolve_fine_tuned(name: str, settings: Settings) -> Path:
-    """Return the folder of a fine-tuned model's files; raise UserError if it is missing or unsaved."""
+    """Return the folder of a fine-tuned model's files; raise UserError if the model is missing or not saved yet."""
     found = folder(fine_tuned_root(settings), name) / MODEL
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
@@ -149,7 +150,7 @@ def resolve_fine_tuned(name: str, settings: Settings) -> Path:
 
 
 def state_stamp(name: str, settings: Settings) -> str | None:
-    """Return a string that changes each time a fine-tuned model is saved, or None if it never was."""
+    """Return a string that changes each time a fine-tuned model is saved, or None if the model was never saved."""
     try:
         return f"{(resolve_fine_tuned(name, settings) / SCORES).stat().st_mtime_ns:x}"
     except (UserError, OSError):
@@ -176,11 +177,11 @@ class ModelSource:
 
 
 def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
-    """Return the source of the model ``name``; raise UserError if it cannot be opened.
+    """Return the source of the model ``name``; raise UserError if the model cannot be opened.
 
-    A name is a path only if it looks like a path; any other name is a hub id and never opens a folder of that
-    name. A hub model that is not downloaded is refused with ``way_out="download"`` and its offer; nothing is
-    downloaded without a request. The source of a hub model states the commit of its files, because branches move.
+    A name is opened as a path only if it looks like a path. Any other name is a hub id, even if a folder has the same
+    name. For a hub model that is not downloaded, the UserError has ``way_out="download"`` and the offer to download it;
+    this function downloads nothing. The source of a hub model states the commit of its files, because branches move.
     """
     if name == EMBEDDED:
         return ModelSource(name, None, embedded.folder())
@@ -215,7 +216,7 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
 
 
 def is_local(name: str, revision: str | None, settings: Settings) -> bool:
-    """Return True if a model can be loaded without the network; the check uses no network either."""
+    """Return True if a model can be loaded without the network; the check does not use the network."""
     if (extra := extras.find_extra(name)) is not None:
         return extra.is_installed()
     try:

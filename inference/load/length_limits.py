@@ -18,7 +18,7 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
 
     ``budget`` is the size of the cache of traces in bytes. A trace may take half of it, so that the next trace does not
     evict it immediately. ``records`` is True if traces contain queries, keys and values, whose size grows linearly with
-    the length. Finished maps grow quadratically.
+    the length. If they contain attention maps only, their size grows quadratically.
     """
     positions = position_limit(model, tokenizer)
     memory = memory_limit(model, records, budget // 2)
@@ -26,7 +26,7 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
 
 
 def position_limit(model: Any, tokenizer: Any) -> int | None:
-    """Return the number of positions that a model supports; None for relative positions, which have no limit."""
+    """Return the number of positions that a model supports, or None if its positions have no limit (relative)."""
     stated = positions(model)
     if stated is None:
         return None
@@ -35,7 +35,7 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 
 
 def patch_limit(model: Any, budget: int) -> int:
-    """Return the maximum number of tokens of a picture, so that its trace takes half of ``budget`` bytes.
+    """Return the maximum number of tokens of a picture for which a trace takes at most half of ``budget`` bytes.
 
     ``budget`` is the size of the cache of traces. A trace contains queries, keys and values and, for BEiT, a position
     bias for each layer or for all layers together.
@@ -51,9 +51,9 @@ def patch_limit(model: Any, budget: int) -> int:
 def memory_limit(model: Any, records: bool, budget: int) -> int:
     """Return the maximum number of tokens for which a trace takes at most ``budget`` bytes.
 
-    For encoder-decoders, source and target may each have that many. Queries, keys, values and the log-sum-exp of each
-    row grow with n. Attention maps of models that report only these, and the position bias of T5-like models, grow with
-    n².
+    For encoder-decoders, source and target may each have this number of tokens. The sizes of queries, keys, values and
+    each row's log-sum-exp grow linearly with the number of tokens. The sizes of attention maps, if a model reports only
+    these, and of T5's position bias grow with its square.
     """
     config = model.config.get_text_config()
     heads = _number(config, 12, "num_attention_heads")

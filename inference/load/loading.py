@@ -1,7 +1,7 @@
 """Loading of weights from verified files into a model that records its attention.
 
-No other module loads weights. If a checkpoint lacks the weights of a task head, transformers initialises them at
-random and the predictions look real; such a checkpoint is refused.
+No other module loads weights. If a checkpoint lacks the weights of a task head, transformers initialises them at random
+and the predictions look real. A checkpoint without these weights is therefore refused.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_l
 def load(
     source: ModelSource, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
 ) -> LoadedModel:
-    """Load the model of a folder in float32; raise UserError if its weights do not fit it or the memory.
+    """Load the model of a folder in float32; raise UserError if the weights do not fit the model or the memory.
 
-    ``make_room`` is called with the bytes that the model will take, before they are allocated. ``head`` is one of
-    inference.task_heads.
+    ``make_room`` is called with the bytes that the model will take, before they are allocated. ``head`` is a task head
+    of inference.task_heads.
     """
 
     def fit(parameters: int) -> None:
@@ -171,9 +171,9 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
     head: str,
     settings: Settings,
 ) -> tuple[Any, bool]:
-    """Load a model; return it, and True if its queries, keys and values can be recorded.
+    """Load a model; return the model, and True if its queries, keys and values can be recorded.
 
-    ``fit`` is called with the required bytes before they are allocated.
+    ``fit`` is called with the model's number of parameters before memory for them is allocated.
     """
     import torch
     import transformers
@@ -282,10 +282,10 @@ def set_threads(settings: Settings) -> None:
 
 
 def release_memory() -> None:
-    """Free evicted models, then exclude the remaining objects from garbage collection.
+    """Free evicted models, then exclude all remaining objects from garbage collection.
 
-    With torch and transformers loaded, a full collection takes 170 ms, and Python would start it now and then while a
-    visitor waits. The exclusion is lifted first, so that evicted models are collected.
+    With torch and transformers loaded, a full collection takes 170 ms, and Python could start it while a visitor waits.
+    An earlier exclusion is lifted first, so that evicted models are collected.
     """
     gc.unfreeze()
     gc.collect()
@@ -323,8 +323,8 @@ def check_weights(  # noqa: PLR0913  # the model's properties, and those that th
     """Raise UserError if a checkpoint has none of the weights of a task head.
 
     The message lists models with the head. ``config`` is the configuration of transformers, and ``weights`` are the
-    safetensors files. GGUF files are not checked, because their tensor names are unknown before loading. ``is_made_up``
-    finds a partly missing head after loading.
+    safetensors files. GGUF files are not checked, because their tensor names are unknown before loading. If only some
+    weights of a head are missing, ``is_made_up`` finds them after loading.
     """
     if head in (BARE, RANDOM):
         return

@@ -1,4 +1,4 @@
-"""Copies of a model: with shared weights for recording, without weights, or with random weights."""
+"""Copies of a model: with shared weights for recording, on the meta device, or with random weights."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
 def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
     """Add to deepcopy's memo a copy of each function that refers to modules of the model.
 
-    deepcopy does not copy functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the original
-    module. The search follows methods, partial functions, closures, defaults, globals and containers. All other objects
-    stay shared.
+    deepcopy does not copy functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` in the copy would run the
+    original module. The search follows methods, partial functions, closures, defaults, globals and containers. All
+    objects that do not refer to modules stay shared.
     """
     own = {id(module) for module in model.modules()}
     found = [function for function in functions(model) if _reaches(function, own, {})]
@@ -143,7 +143,7 @@ _DEEP = 6  # the depth to which nested values are compared
 def fingerprint(model: torch.nn.Module) -> tuple[Any, ...]:
     """Return a value that changes if anything changes that affects a forward pass of the model.
 
-    It covers tensors, configuration, functions, attributes, adapters and hooks.
+    The value covers tensors, configuration, functions, attributes, adapters and hooks.
     """
     known: dict[int, Any] = {}
     return tuple(part for module in model.modules() for part in _module(module, known))
@@ -225,7 +225,7 @@ def copy_for_recording(model: Any) -> Any:
 
 
 def prepare(model: Any, way_out: str | None = None) -> bool:
-    """Prepare a model for recording; raise UserError with the reason if it fails on a short text.
+    """Prepare a model for recording; raise UserError with the reason if the model fails on a short text.
 
     Return True if queries, keys and values can be recorded, or False if the model reports only attention maps.
     """
@@ -362,7 +362,7 @@ def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
 def few_modules() -> Iterator[None]:
     """Inside the block, raise ValueError if this thread builds more than MOST_MODULES modules.
 
-    The built modules are counted, because a configuration can multiply modules in many ways, such as experts times
+    Modules are counted as they are built, because a configuration can multiply them in many ways, such as experts times
     layers.
     """
     built, builder = 0, get_ident()
@@ -386,8 +386,8 @@ SEED = 1
 def init_random_model(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
     """Build a model with random initial weights, reproducible by ``seed``.
 
-    The random state of torch is restored afterwards, but other threads may draw from it in between. So the caller must
-    hold ``building.BUILDING``, under which every model is built.
+    The random state of torch is restored afterwards, but other threads may draw from it in between. The caller must
+    therefore hold ``building.BUILDING``, the lock under which every model is built.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

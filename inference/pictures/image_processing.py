@@ -85,9 +85,9 @@ def size_options(config: Any) -> dict[str, bool]:
 
 
 def tower(model: Any, inputs: Any) -> Any:
-    """Return the text model or the vision model inside a model, whichever reads these inputs.
+    """Return the part of ``model`` that reads ``inputs``: its text model or its vision model.
 
-    A model that is not divided into two is returned itself.
+    Return ``model`` itself if it has no such parts, or if the inputs are both text and pictures.
     """
     if reads(model.config.model_type) != BOTH or {"input_ids", "pixel_values"} <= set(inputs):
         return model
@@ -105,7 +105,7 @@ KINDS = {name: name for name in ("ViT", "DeiT", "Beit", "Bit", "CLIP", "Siglip")
 def processor(folder: Path, name: str) -> Any:
     """Load the image processor of a model folder; torchvision is not needed.
 
-    Raise UserError if it does more than resize, crop and scale.
+    Raise UserError if the processor does more than resize, crop and scale.
     """
     settings = _settings(folder, name)
     _check_sizes(settings, name)
@@ -123,7 +123,7 @@ def processor(folder: Path, name: str) -> Any:
 
 
 def processor_kind(stated: str, name: str) -> str:
-    """Return the key in KINDS that a processor's class belongs to; raise UserError for other classes."""
+    """Return the key in KINDS for the class name of an image processor; raise UserError for unsupported classes."""
     kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
     found = KINDS.get(kind.removesuffix("ImageProcessor"))
     if found is None:
@@ -204,9 +204,9 @@ class ProcessedPicture:
 
 
 class ImageProcessor:
-    """A model's image processor; it computes and limits all sizes before it processes a picture.
+    """A model's image processor, which checks all sizes before it processes a picture.
 
-    ``limit`` is the largest number of tokens.
+    ``limit`` is the largest number of tokens of a picture.
     """
 
     def __init__(self, processor: Any, name: str, config: Any, limit: int) -> None:
@@ -221,9 +221,10 @@ class ImageProcessor:
         self.own: Size = (int(own[0]), int(own[1])) if isinstance(own, list | tuple) else (int(own), int(own))
 
     def read(self, picture: Picture, side: int | None = None) -> ProcessedPicture:
-        """Process a picture; with ``side``, the whole picture with a longer side of about ``side`` pixels.
+        """Process a picture as the model's own processor does, which may crop it.
 
-        Raise UserError if the model cannot read that size, or if the processor fails.
+        If ``side`` is given, the whole picture is processed instead, with a longer side of about ``side`` pixels. Raise
+        UserError if the model cannot read that size, or if the processor fails.
         """
         resized, cropped = self._sizes(picture) if side is None else self._whole(picture, side)
         grid = self._grid(picture, resized, cropped)

@@ -64,7 +64,7 @@ def photo() -> Picture:
 
 @cache
 def difference() -> Difference:
-    """Return the error of the compression, as measured when the trace was recorded."""
+    """Return the error of the sample's compression, as measured when the trace was recorded."""
     return Difference(**_header(RECORDED.read_bytes())["difference"])
 
 

@@ -70,7 +70,7 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
 def explain_unreadable(row: TokenRow, model: str) -> str:
     """Return an error message if at least a third of a text's tokens are unknown to the model, else "".
 
-    The model reads all unknown tokens as the same token, but its results look like any other.
+    The model reads every unknown token as the same token, so its results would be meaningless but look valid.
 
     >>> row = TokenRow(("my", "猫"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
     >>> explain_unreadable(row, "BERT")[:33]
@@ -149,8 +149,8 @@ def shorten(reading: Encoding, size: int) -> Encoding:
 def shift(reading: Encoding, ids: Sequence[int], start: str) -> Encoding:
     """Return the decoder's input for a target: the start token, then all tokens except the last.
 
-    ``ids`` are this input as the model's code computes it, and ``start`` is the subword of the first id. Raise
-    ValueError if ``ids`` are not the shifted target.
+    ``ids`` are the ids of this input as the model's code computes them, and ``start`` is the subword of the first id.
+    Raise ValueError if ``ids`` are not the target's ids shifted by one position.
     """
     row = reading.row
     kept = list(range(len(ids) - 1))

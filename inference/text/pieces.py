@@ -70,7 +70,7 @@ def _kinds(component: Any) -> list[str]:
 
 
 def role(piece: str, how: str) -> str:
-    """Return "start" if a subword starts a word, "inside" if it continues one, "space" if it is only a space.
+    """Return "start" if a subword starts a word, "inside" if it continues a word, "space" if it is only a space.
 
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')
@@ -185,7 +185,7 @@ _CARRIER = "◌"  # carries a combining mark that is shown without its character
 
 @dataclass(frozen=True)
 class ReadablePiece:
-    """A subword as readable text; ``goes_on`` is True if it continues a word."""
+    """A subword as readable text; ``goes_on`` is True if its last character continues in the next subword."""
 
     text: str
     bare: str  # the characters of the text that it encodes, even partly

@@ -19,8 +19,8 @@ from inference.text.words import Span, places, words_of_spans
 class SafeTokenizer:
     """A thread-safe tokenizer that returns encodings with token rows, and never pads.
 
-    ``pairs`` is True if the model can read two texts. Tokenizers change their state during a call (target mode,
-    truncation), so only one thread at a time uses them; a text takes milliseconds.
+    ``pairs`` is True if the model can read two texts. A lock admits one thread at a time, because a call changes the
+    state of the underlying tokenizer (target mode, truncation).
     """
 
     def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int, target: int | None = None) -> None:
@@ -107,15 +107,15 @@ class SafeTokenizer:
         return text
 
     def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
-        """Return the subword of each id as in the vocabulary, or None for an id that it lacks.
+        """Return the subword of each id as in the vocabulary, or None for an id that the vocabulary lacks.
 
-        A padded embedding has more rows than the vocabulary has subwords.
+        Such ids exist if the embedding is padded to more rows than the vocabulary has subwords.
         """
         with self._lock:
             return [self._piece(token) for token in ids]
 
     def spell(self, ids: Sequence[int]) -> list[str]:
-        """Return the subword of each id as in the vocabulary, or the id in brackets if it lacks the id."""
+        """Return the subword of each id as in the vocabulary, or the id in brackets if the vocabulary lacks it."""
         return [
             f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
         ]
@@ -315,8 +315,8 @@ _BEFORE = 8  # number of previous tokens that affect a token's text: bytes of a 
 def mark_pieces(reader: SafeTokenizer, tokens: Sequence[int]) -> list[str]:
     """Return the subwords of token ids as readable text, with "␣" before a subword that begins a word.
 
-    Vocabularies that mark continuations have "…" instead, at the side where the word continues. An id without a subword
-    is shown in brackets.
+    If the vocabulary marks continuations instead, "…" is added at the side at which the word continues. An id without a
+    subword is shown in brackets.
     """
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _mark_piece(piece, reader.style)
@@ -373,7 +373,7 @@ def text_read(reading: Encoding, text: str, cut: int | None) -> str:
 
 
 def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written: Sequence[int]) -> tuple[Encoding, str]:
-    """Append generated tokens to the encoding of a prompt; return it with the full text."""
+    """Append generated tokens to the encoding of a prompt; return the encoding and the full text."""
     spans: list[tuple[int, int] | None] = []
     before = [*reading.ids]
     for token in written:

@@ -1,4 +1,4 @@
-"""The steps of a tokenizer in words, and the algorithms that split a word into subwords."""
+"""The steps of a tokenizer, described in words, and the algorithms that split a word into subwords."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def wordpiece(word: str, model: Any) -> WordSteps:
     """Split a word by greedy longest match (arXiv:1609.08144; as in BERT, arXiv:1810.04805, section 3).
 
     ``model`` is the model of the tokenizer, with ``token_to_id``, ``unk_token``, ``continuing_subword_prefix`` and
-    ``max_input_chars_per_word``. A word is unknown as a whole if no subword matches the beginning of a remainder.
+    ``max_input_chars_per_word``. If no subword matches the beginning of the rest of a word, the whole word is unknown.
     """
     unknown = WordSteps("WordPiece", (), (model.unk_token,), (model.token_to_id(model.unk_token),))
     if len(word) > model.max_input_chars_per_word:
@@ -161,8 +161,8 @@ def wordpiece(word: str, model: Any) -> WordSteps:
 def bpe(word: str, stated: Mapping[str, Any]) -> WordSteps:
     """Split a word by byte-pair encoding (arXiv:1508.07909).
 
-    The adjacent pair of the lowest rank is merged until no known pair is left. ``stated`` is the model in
-    tokenizer.json: "vocab", "merges" and its settings.
+    The adjacent pair with the lowest rank is merged first, until no adjacent pair is in the list of merges. ``stated``
+    is the model in tokenizer.json: "vocab", "merges" and its settings.
     """
     vocab = stated["vocab"]
     if stated.get("ignore_merges") and word in vocab:

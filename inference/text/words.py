@@ -129,9 +129,9 @@ def chinese_words(text: str) -> list[tuple[int, int]]:
 
 
 def by_chinese_words(trace: Trace) -> Trace:
-    """Return the trace with the tokens of each Chinese word grouped as a word.
+    """Return the trace with the tokens of each Chinese word (as found by jieba) grouped into a word.
 
-    Without Chinese words, an equal trace is returned.
+    Return an equal trace if the texts have no Chinese words.
     """
     source = regroup_words(trace.source, (trace.text, trace.pair or ""))
     target = trace.target and regroup_words(trace.target, (trace.target_text or "",))

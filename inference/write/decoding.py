@@ -55,7 +55,7 @@ Tokens = tuple[int, ...]
 class CachedPass:
     """The stored result of a pass over continuations of a text, with its key-value cache.
 
-    The code that takes it may change the cache.
+    A caller that takes the pass from the store may change the key-value cache.
     """
 
     about: Hashable  # the source that is continued
@@ -66,9 +66,9 @@ class CachedPass:
 
 
 class KVCache:
-    """A thread-safe store of passes within a budget of bytes; the oldest are evicted first.
+    """A thread-safe store of passes within a budget of bytes; the oldest passes are evicted first.
 
-    ``take`` removes a pass while it is in use, so that no two threads use the same key-value cache.
+    ``take`` removes a pass from the store, so that no two threads use the same key-value cache.
 
     >>> kept = KVCache(100)
     >>> kept.put(CachedPass("text", ((7, 8),), "cache", "what it said", nbytes=60))
@@ -102,10 +102,10 @@ class KVCache:
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """Remove and return a stored pass from which these rows can continue, or None.
+        """Remove and return a stored pass from which ``rows`` can continue, or None.
 
-        Such a pass contains all the rows; of several, that with the fewest rows is chosen. ``about`` identifies the
-        source text and its edits.
+        The rows of this pass must include all of ``rows``; of several such passes, that with the fewest rows is taken.
+        ``about`` identifies the source text and its edits.
         """
         wanted = set(rows)
         with self._lock:
@@ -118,7 +118,7 @@ class KVCache:
             return best
 
     def put(self, state: CachedPass) -> None:
-        """Store a pass; drop older passes, and this pass too if it is larger than the budget."""
+        """Store a pass; while the store exceeds the budget, drop the oldest passes, even this one."""
         with self._lock:
             self._states.append(state)
             while self._states and self.nbytes > self.budget:
@@ -240,7 +240,8 @@ class NextTokenPass:
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
     """Return the pass that predicts the next token of several continuations of a source.
 
-    It is computed if it is not stored. Each row has the tokens generated so far; all rows have the same length.
+    The pass is computed unless it is stored. Each of ``rows`` has the tokens generated so far; all rows have the same
+    length.
     """
     kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
     said: NextTokenPass | None = kept.cached_answer(writing, rows)
@@ -284,7 +285,7 @@ def generate_greedy(model: Any, writing: Writing) -> Tokens:
 
 
 def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
-    """Prepare greedy decoding as ``generate`` does; this runs the encoder."""
+    """Prepare greedy decoding as ``generate`` does, which includes running the encoder."""
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 

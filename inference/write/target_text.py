@@ -70,7 +70,10 @@ def force_tokens(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, 
 
 
 def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> None:
-    """Raise UserError for target tokens that are unknown, or too many after ``before`` other tokens."""
+    """Raise UserError if target tokens are unknown or too many.
+
+    Together with ``before`` earlier tokens, they must not exceed the model's limit.
+    """
     vocabulary = loaded.reader.target_vocabulary
     odd = [token for token in tokens if not 0 <= token < vocabulary]
     if odd:
@@ -135,8 +138,8 @@ ENDLESS = 10**9  # the number of tokens of a text in progress, which has no limi
 def prepare(loaded: LoadedModel, request: TraceRequest, key: str, forwards: AbstractContextManager[object]) -> Sample:
     """Tokenise a trace request that was checked before, and generate its target text if necessary.
 
-    ``forwards`` is held while the model generates. Raise UserError for a text that is too long, or for a pair, target
-    or edit that the model cannot use.
+    ``forwards`` is a context that is entered while the model generates. Raise UserError for a text that is too long, or
+    for a pair, target or edit that the model cannot use.
     """
     if request.picture is not None:
         return _check_edits(loaded, _picture_sample(loaded, request, request.picture, key))
