@@ -36,7 +36,7 @@ class UserError(ValueError):
     - "reads": use the ``model`` in ``details``, whose vocabulary covers the text, or another text
     - "head": use one of the ``models`` in ``details``, which have the required head
 
-    It is None without a remedy. ``details`` has the values in the message, such as ``tokens`` and ``limit``.
+    Without a remedy, ``way_out`` is None. ``details`` has the values in the message, such as ``tokens`` and ``limit``.
 
     >>> UserError("The text is empty. Type a sentence.", way_out="text").way_out
     'text'

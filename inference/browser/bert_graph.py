@@ -32,7 +32,7 @@ NO_BERT = gettext_lazy("Only BERT models with WordPiece run in a browser.")
 
 @dataclass(frozen=True)
 class BertSizes:
-    """The sizes of a BERT."""
+    """The numbers of layers, heads, channels and positions of a BERT, and the epsilon of its norms."""
 
     layers: int
     heads: int

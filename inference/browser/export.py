@@ -46,7 +46,10 @@ def export_encoder(name: str, revision: str | None, settings: Settings) -> Brows
 
 
 def export_masked(name: str, settings: Settings) -> tuple[bytes, bytes]:
-    """Return the graph for masked words of a BERT, and its tokenizer; raise UserError if it is not a plain BERT."""
+    """Return the ONNX graph of a BERT for masked words, and its tokenizer.
+
+    Raise UserError if the model is not a plain BERT.
+    """
     folder = find(name, None, settings).folder
     config = read_config(folder / "config.json", name)
     return masked_graph(config, bert_weights(folder)), tokenizer_file(folder)

@@ -214,10 +214,10 @@ found_lately: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
 
 
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
-    """Return the cards of embedded, local and hub models; each states if its model is on this machine.
+    """Return the cards of embedded, local and hub models; each card states if its model is on this machine.
 
-    Finished downloads and folders that are added to an operator's folder appear immediately. Changes deeper inside
-    appear after a few seconds.
+    Finished downloads, and folders that are added to a folder of the operator, appear immediately. Changes inside model
+    folders appear after a few seconds.
     """
     with _LOOKING:
         key, now = (settings, _changes(settings)), time.monotonic()
@@ -259,7 +259,7 @@ def scan_catalog(settings: Settings) -> tuple[ModelCard, ...]:
 
 
 def list_vision_models(settings: Settings) -> tuple[ModelCard, ...]:
-    """Return the models that read pictures: the extras, local models, then suggestions from the hub."""
+    """Return the cards of the models that read pictures: the extras, local models, then suggestions from the hub."""
     remote = tuple(
         replace(card, downloaded=hub.cached_folder(card.id, None, settings) is not None) for card in PICTURE_CARDS
     )

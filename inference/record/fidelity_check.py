@@ -115,7 +115,7 @@ def same_noise() -> Iterator[None]:
 
 
 def tensors(output: Any) -> dict[str, Tensor]:
-    """Return the floating-point tensors of a model's output by name, without lists of maps and caches.
+    """Return the floating-point tensors of a model's output by name; attention maps and caches are left out.
 
     >>> list(tensors({"logits": torch.ones(2), "text": {"last": torch.ones(2)}, "attentions": ()}))
     ['logits', 'text.last']

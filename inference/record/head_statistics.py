@@ -19,7 +19,7 @@ from inference.tasks.atlas import OFFSETS
 
 @dataclass(frozen=True, eq=False)
 class MapSides:
-    """Flags of the tokens in a padded batch of maps.
+    """Flags of the query and key tokens in a padded batch of attention maps.
 
     ``crosses`` is True if queries and keys belong to different texts.
     """

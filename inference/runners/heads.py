@@ -78,7 +78,10 @@ def ordinary_tokens(loaded: LoadedModel) -> Ids:
 
 
 def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[Ids, Ids]:
-    """Return texts of repeated random tokens, and control texts without repeats, each (text, token)."""
+    """Return texts of repeated random tokens, and control texts without repeats, each (text, token).
+
+    Every text begins with the tokens ``front``.
+    """
     noise = np.random.default_rng(question.seed)
     size = question.length * question.repeats
     drawn = np.stack([noise.choice(tokens, size, replace=False) for _ in range(question.count)])

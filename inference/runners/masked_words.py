@@ -375,7 +375,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
 def judgements(output: Any) -> Tensor:
     """Return the two logits of the next-sentence head, yes and no, shape (text, 2) float32.
 
-    The output's name differs between model classes.
+    Model classes store these logits under different names in their output.
     """
     found: Tensor = output.sop_logits if "sop_logits" in output else output.logits
     return found.float()

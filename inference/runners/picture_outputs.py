@@ -128,9 +128,9 @@ def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ..
 
 
 def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, Tensor]:
-    """Return the inputs of the text model.
+    """Return the inputs of the text model: token ids padded on the right, and their mask.
 
-    SigLIP was trained on texts padded to its full length, without a mask.
+    For SigLIP, texts are padded to the model's full length and have no mask, as in its training.
     """
     pad = loaded.reader.tokenizer.pad_token_id or 0
     config = loaded.model.config.text_config

@@ -31,7 +31,7 @@ APART = gettext_lazy("Only the result of this tokenizer is shown; its steps do n
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
-    """Return the steps of a text, or of a single word."""
+    """Return the steps of the tokenizer from a text to token ids, or the steps that split a single word."""
     if isinstance(question, WordWalk):
         return _cut_word(loaded, question.word)
     texts = [

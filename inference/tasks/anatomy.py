@@ -233,8 +233,9 @@ class Tensor:
 class ParameterGroup:
     """The parameters with the same role in a stack; each tensor of a model belongs to a single group.
 
-    ``where`` is the stack: "encoder", "decoder", or "" for parameters of neither. ``count`` is the number of parameters
-    in all layers. ``layers`` is the number of layers that have such tensors, 0 outside of layers.
+    ``where`` is the stack, "encoder" or "decoder"; it is "" for parameters of neither, and in a model with a single
+    stack. ``count`` is the number of parameters in all layers. ``layers`` is the number of layers that have such
+    tensors, 0 outside of layers.
     """
 
     where: str
@@ -291,9 +292,9 @@ class Anatomy(InspectRequest[Build]):
 class MeasuredCost:
     """The measured cost of a forward pass; ``seconds`` are the wall-clock times of its repetitions.
 
-    An unmeasured first pass warms up, unless it is too slow to be repeated. ``busy`` is the mean CPU time of the
-    computing thread per pass, in seconds: the duration of a pass on an idle machine. ``peak_bytes`` is the peak memory
-    of the tensors that the pass creates, without weights and the internal buffers of kernels.
+    A first pass warms up and is not measured, unless it is too slow to be repeated. ``busy`` is the mean CPU time of
+    the computing thread per pass, in seconds: the duration of a pass on an idle machine. ``peak_bytes`` is the peak
+    memory of the tensors that the pass creates, without weights and the internal buffers of kernels.
     """
 
     tokens: int

@@ -115,7 +115,7 @@ class AtlasRequest(InspectRequest[AtlasAnswer]):
 
 @dataclass(frozen=True)
 class RandomAtlasRequest(AtlasRequest):
-    """A request like AtlasRequest, for the architecture with random weights, as a control."""
+    """A request like AtlasRequest, but for random weights in the same architecture, as a control."""
 
     HEAD: ClassVar[str] = RANDOM
 

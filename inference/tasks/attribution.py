@@ -54,8 +54,8 @@ class FlowToWord(FocusRequest):
 class ZeroedValues(FocusRequest):
     """A request for value zeroing (arXiv:2301.12971) in layer ``layer``, shape (query, key), from 0 to 2.
 
-    Each entry is 1 - the cosine similarity of two output vectors of the layer for the query token. In one of the two
-    passes, the value vector of the key is zero. ``focus`` is ignored.
+    Each entry is 1 - the cosine similarity of the query token's vectors after the layer, with and without the value
+    vector of the key. ``focus`` is ignored.
     """
 
     layer: int = 0

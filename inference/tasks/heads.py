@@ -77,7 +77,7 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
     @property
     def key(self) -> str:
-        """Return the key of the request, computed faster than the default key."""
+        """Return a key of the request that is the same on every machine, computed faster than by the base class."""
         asked = [
             [item.text, item.units, [(link.source, link.target, link.others) for link in item.links]]
             for item in self.items
@@ -88,6 +88,6 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
 @dataclass(frozen=True)
 class RandomLinksQuestion(LinksQuestion):
-    """A request like LinksQuestion, for the architecture with random weights, as a baseline."""
+    """A request like LinksQuestion, but for random weights in the same architecture, as a baseline."""
 
     HEAD: ClassVar[str] = RANDOM

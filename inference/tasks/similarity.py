@@ -25,9 +25,9 @@ class SimilarityAnswer:
 class SimilarityRequest(InspectRequest[SimilarityAnswer]):
     """A request for the cosine similarity of the texts ``a`` and ``b``, from the vectors of the last layer.
 
-    ``pooling`` is a name of attention.similarity. If it is None, the file ``modules.json`` of a sentence-transformers
-    model decides; without this file, all tokens are averaged. UserError is raised if the file has a step that is not a
-    pooling.
+    ``pooling`` is a pooling of attention.similarity, such as "mean". If it is None, the file ``modules.json`` of a
+    sentence-transformers model decides; without this file, all tokens are averaged. UserError is raised if the file has
+    a step that is not a pooling.
     """
 
     ANSWERED_BY: ClassVar[str] = "similarity.answer"

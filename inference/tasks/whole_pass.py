@@ -56,9 +56,10 @@ class Stage:
     """A step of a forward pass: a torch call that computes new numbers from weights or earlier results.
 
     A call that only moves numbers, such as a reshape, is not a stage. NumPy recomputes the whole pass from token ids
-    and weights. ``away`` is the largest difference between the results of NumPy and of the model, ``size`` the largest
-    absolute value. If NumPy has no formula for the call, ``refused`` is the reason, and NumPy continues from the
-    model's result. ``lines`` are PyTorch code that computes the stage from the results of the stages in ``reads``.
+    and weights. ``away`` is the largest difference between the results of NumPy and of the model, and ``size`` the
+    largest absolute value of the model's result. If NumPy has no formula for the call, ``refused`` is the reason, and
+    NumPy continues from the model's result. ``lines`` are PyTorch code that computes the stage from the results of the
+    stages in ``reads``.
     """
 
     number: int
@@ -104,7 +105,7 @@ class PassOverview:
 
 @dataclass(frozen=True)
 class WholePass(PassRequest[PassOverview]):
-    """A request for every stage of a pass, without the numbers of its result; UserError is raised for a long text."""
+    """A request for every stage of a pass, without the stages' results; UserError is raised for a long text."""
 
     ANSWERED_BY: ClassVar[str] = "whole_pass.answer"
 

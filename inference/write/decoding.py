@@ -118,7 +118,7 @@ class KVCache:
             return best
 
     def put(self, state: CachedPass) -> None:
-        """Store a pass; while the store exceeds the budget, drop the oldest passes, even this one."""
+        """Store a pass; while the store exceeds the budget, drop its oldest passes, and finally this pass too."""
         with self._lock:
             self._states.append(state)
             while self._states and self.nbytes > self.budget:
