@@ -74,9 +74,9 @@ class LocalBackend:
     """A thread-safe backend in this process, cheap to construct; the first trace imports torch.
 
     Models and traces are cached within byte budgets; the least recently used are evicted first. If several threads
-    request the same model or trace, a single thread loads or computes it, and the others wait. ``traces`` computes all
-    traces that are not cached in batches. Loading or downloading a model does not delay traces of another model. A
-    visitor's request is cancelled when the visitor leaves, or after ``answer_seconds`` (inference.cancellation).
+    request the same model or trace, a single thread loads or computes it, and the others wait. ``traces`` computes its
+    missing traces in batches. Loading or downloading a model does not delay traces of another model. A visitor's
+    request is cancelled when the visitor leaves, or after ``answer_seconds`` (inference.cancellation).
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
