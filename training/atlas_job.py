@@ -26,7 +26,10 @@ EVERY = 0.5  # seconds between two writes of the progress
 
 
 def run(folder: Path) -> None:
-    """Build or continue the atlas of a folder, and write its status; raise UserError if it cannot be built."""
+    """Build the head atlas that the request in a folder asks for, or continue it.
+
+    Write the status into the folder. Raise UserError if the atlas cannot be built.
+    """
     folder = folder.absolute()
     build = AtlasBuild(**json.loads((folder / REQUEST).read_bytes()))
     lower_priority()

@@ -22,7 +22,7 @@ MASKED, RANDOM, KEPT = (
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """Token sequences with masked tokens: the input ids, the positions to predict and their labels."""
+    """Token sequences prepared for masked-LM training: input ids, positions to predict, and their labels."""
 
     pieces: NDArray[np.int64]  # (row, position)
     places: NDArray[np.int64]  # (chosen,) indices into the flattened (row, position) array, ascending
@@ -33,12 +33,15 @@ class MaskedBatch:
 def choose(
     candidates: NDArray[np.bool_], words: NDArray[np.int64], rate: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Select the tokens to predict, about the share ``rate`` of each row's candidates, (row, position) bool.
+    """Select the tokens to predict in masked-LM training; return a mask (row, position) of bool.
 
-    ``words`` (row, position) has the word number of each position, ascending along a row. A word is selected as a
-    whole; if every position has its own number, single tokens are selected. The limit of a row is ``rate`` times its
-    number of candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the
-    rest of the limit. A row has no selected token if every word is too long.
+    ``candidates`` (row, position) is True for the tokens that may be selected. About the share ``rate`` of each row's
+    candidates is selected. ``words`` (row, position) has the word number of each position, ascending along a row. Words
+    are selected as a whole; for single tokens, number every position differently.
+
+    The limit of a row is ``rate`` times its number of candidates, rounded, but at least 1. Words are tried in random
+    order, and each that fits into the rest of the limit is selected. If every word is longer than the limit, nothing is
+    selected.
 
     >>> everywhere, alone = np.ones((1, 8), bool), np.arange(8)[None]
     >>> int(choose(everywhere, alone, 0.5, np.random.default_rng(0)).sum())
@@ -70,7 +73,10 @@ def mask(
     ordinary: NDArray[np.int64],  # (n,) the ids that random replacements are drawn from: all except special tokens
     random: np.random.Generator,
 ) -> MaskedBatch:
-    """Replace the chosen tokens: 80 % by the mask token, 10 % by a random token; keep the other 10 %."""
+    """Apply BERT's masking to the chosen tokens and return the result.
+
+    Of the chosen tokens, 80 % become the mask token, 10 % a random token, and 10 % stay unchanged.
+    """
     places = np.flatnonzero(chosen)
     labels = pieces.reshape(-1)[places]
     drawn = random.random(len(places))
@@ -89,8 +95,8 @@ _TRIES = 50  # draws of a random continuation before a text that is too short is
 class SentencePair:
     """Two texts as token ids, and the next-sentence label.
 
-    ``random`` is True if the second text is from another document. In transformers' labels, False is 0 ("follows")
-    and True is 1.
+    ``random`` is the label: True if the second text is from another document. Transformers encodes True as 1, and False
+    ("the second text follows") as 0.
     """
 
     first: NDArray[np.int64]
@@ -101,9 +107,9 @@ class SentencePair:
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
     """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
 
-    A span begins with a sentence: the sentence that the span before cut off, or else the next one. The last span of a
-    document starts early enough to be full if the document has enough tokens. No span starts with a sentence of
-    ``room`` or more tokens.
+    If a span ends inside a sentence, the next span starts with that sentence again. The last span of a document starts
+    earlier, so that it has ``room`` tokens if the document is long enough. No span starts with a sentence of ``room``
+    or more tokens, which would leave no second text.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):
@@ -134,9 +140,10 @@ def _starts(sentences: list[int], room: int) -> list[int]:
 
 
 def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Generator) -> SentencePair:
-    """Draw a sentence pair from the span that starts at ``sentence``.
+    """Draw a sentence pair from the span of ``room`` tokens that starts at ``sentence``.
 
-    With probability 0.5 the second text is taken from another document, if there is another.
+    The span is split at a random sentence into two texts. With probability 0.5 the second text is replaced by a text of
+    another document, if there is another document.
     """
     starts = corpus.sentences
     document = int(corpus.document_of(np.array(sentence)))
@@ -183,7 +190,7 @@ SHORTEST = 16  # tokens of the shortest shortened pair, including special tokens
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The special token ids of a tokenizer, and flags of tokens by which masking finds words."""
+    """The special token ids of a tokenizer, and a flag for each token that continues a word."""
 
     start: int
     end: int
@@ -210,7 +217,7 @@ class PretrainingBatch:
 
 @dataclass(frozen=True)
 class PretrainingBatches:
-    """The batches of a corpus, one for each step; every span is used once before any is used again."""
+    """The batches of a corpus, one for each step; an epoch uses every span of the corpus once."""
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -224,8 +231,7 @@ class PretrainingBatches:
     def spans(self) -> NDArray[np.int64]:
         """Return the index of the first sentence of each span, shape (span,).
 
-        The array takes 8 bytes per ``length`` tokens; nothing else in memory grows with the corpus. Raise UserError if
-        there are no spans.
+        The array takes 8 bytes per ``length`` tokens of the corpus. Raise UserError if there are no spans.
         """
         found = spans(self.corpus, self.length - SPECIAL)
         if not len(found):
@@ -253,7 +259,10 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Return the first sentence of each span in the batch of a step; each epoch shuffles the spans."""
+        """Return the index of the first sentence of each span in the batch of a step.
+
+        The spans are shuffled anew for every epoch.
+        """
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))
         return [int(self.spans[self._order(int(p))[w]]) for p, w in zip(passes, within, strict=True)]

@@ -1,4 +1,4 @@
-"""BERT pre-training: its texts, losses, evaluation on held-out text, and the pronoun score."""
+"""BERT pre-training: its corpora, its loss, the evaluation on held-out text, and the pronoun score."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ WATCHED = ((3, 1), (5, 11))  # (layer, head) of the embedded encoder's coreferen
 
 @dataclass(frozen=True)
 class PronounScore:
-    """The largest attention weight from "it" to "animal" in the test sentence, and its head.
+    """The head that gives the largest attention weight from "it" to "animal" in a test sentence, and the weight.
 
-    Layers and heads are counted from 0.
+    ``watched`` has the weights of two known coreference heads by name, such as "3-1". Layers and heads count from 0.
     """
 
     layer: int
@@ -43,7 +43,7 @@ class PronounScore:
 
 @torch.no_grad()
 def pronoun_score(model: BertForPreTraining, tokenizer: BertTokenizerFast) -> PronounScore:
-    """Find the head with the largest weight from "it" to "animal" in the sentence ``TEXT``."""
+    """Find the head with the largest attention weight from "it" to "animal" in the sentence ``TEXT``."""
     encoded = tokenizer(TEXT, return_tensors="pt").to(model.device)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     model.eval()
@@ -155,7 +155,7 @@ class PretrainingRun(loop.Run):
     )  # a frozen copy of the initial encoder for attention distillation; None without distillation
 
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch: masked tokens, next sentence and attention distillation, summed."""
+        """Return the loss of the next batch: masked tokens plus next sentence plus weighted attention distillation."""
         device, hold = self.precision.device, self.config.hold
         batch = self.batches(self.progress.step, self.masking_rate())
         reading = read(self.model, batch, device, attentions=self.teacher is not None)
@@ -169,7 +169,10 @@ class PretrainingRun(loop.Run):
         return {"masking": round(self.masking_rate(), 4)}
 
     def masking_rate(self) -> float:
-        """Return the share of tokens to predict at the current step, interpolated linearly over the run."""
+        """Return the share of tokens to predict at the current step.
+
+        The share changes linearly from the first to the last configured rate.
+        """
         first, last = self.config.masking.rate
         return first + (last - first) * min(1.0, self.progress.step / self.progress.schedule.last)
 
@@ -193,14 +196,17 @@ class PretrainingRun(loop.Run):
 def pretrain(config: PretrainingConfig, stint: RunBudget = TO_THE_END) -> None:
     """Start or resume BERT pre-training until the last step, or until the budget ``stint`` is used up.
 
-    May raise UserError.
+    Raise UserError if the configuration, the texts or the checkpoint cannot be used.
     """
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: PretrainingConfig) -> PretrainingRun:
-    """Tokenise the texts and build the model of a run, and load its latest checkpoint if there is one."""
+    """Tokenise the texts of a run, build its model, and load its latest checkpoint if there is one.
+
+    Without a checkpoint, the masked-LM head of an encoder with stored weights is initialised by ridge regression.
+    """
     folder = start_folder(config.start)
     fits(folder, config.data.length)
     prepare(config, folder / "tokenizer.json")
@@ -246,15 +252,15 @@ def training_text(config: PretrainingConfig) -> Path:
 
 
 def held_out_text(config: PretrainingConfig, source: TextSource) -> Path:
-    """Return the folder of a source's held-out corpus."""
+    """Return the folder of the held-out corpus of a text source."""
     return config.run / "corpus" / f"held-out-{source.name}"
 
 
 def prepare(config: PretrainingConfig, tokenizer_file: Path) -> None:
     """Tokenise every corpus of the configuration that does not exist yet.
 
-    The same documents are held out in every call. Raise UserError if an existing corpus has other sources, another
-    held-out share or another tokenizer.
+    A document is held out by a hash of its name, so every call holds out the same documents. Raise UserError if an
+    existing corpus was made of other sources, another held-out share or with another tokenizer.
     """
     share, every = config.data.held_out, {source.name: source.path.name for source in config.sources}
     made_of = {"held_out": share, "sources": every}

@@ -54,7 +54,10 @@ class TextSource:
 
 @dataclass(frozen=True)
 class OptimizerTable:
-    """The settings of AdamW, with its peak learning rate and warm-up steps; recipes add the batch size."""
+    """The settings of AdamW, with its peak learning rate and warm-up steps.
+
+    Each recipe has a subclass that adds the batch size.
+    """
 
     steps: Count = 10_000  # the step at which the learning rate reaches 0, unless the run has a time limit
     warm_up: Whole = 500  # steps
@@ -79,7 +82,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class CardTable:
-    """The texts of a model card that are not measured; each recipe adds a default title."""
+    """The texts of a model card that are written by hand; each recipe has a subclass with a title."""
 
     summary: str = "Trained with Headlight's recipe."
     licence: str = "other"
@@ -87,9 +90,9 @@ class CardTable:
 
 
 def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
-    """Return the content of a TOML file; raise UserError if it cannot be read or its keys are wrong.
+    """Return the content of a TOML file; raise UserError if it cannot be read or its top-level keys are wrong.
 
-    ``required`` are keys that must be present, and ``tables`` the keys of its tables.
+    ``required`` are the keys that must be present; ``tables`` are the optional keys. No other keys are allowed.
     """
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -108,9 +111,10 @@ def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> d
 
 
 def table(kind: type, values: Any, name: str) -> Any:
-    """Return a TOML table as an instance of ``kind``, validated against the annotations of its fields.
+    """Return an instance of the dataclass ``kind`` from the values of a TOML table, called ``name`` in errors.
 
-    Raise UserError if a setting is unknown, missing, of the wrong type or out of range.
+    Values are validated against the annotations of the fields. Raise UserError if a setting is unknown, missing, of the
+    wrong type or out of range.
     """
     known = [field.name for field in fields(kind)]
     if not isinstance(values, dict):
@@ -163,9 +167,10 @@ class PretrainingData:
 
 @dataclass(frozen=True)
 class Masking:
-    """The masking rate, interpolated from first to last step, and the unit of masking.
+    """The masking rate and the unit of masking (tokens or whole words).
 
-    BERT masks 15 % of the tokens, as single tokens.
+    The rate is interpolated linearly from the first to the last step. The default is BERT's: 15 % of the tokens,
+    singly.
     """
 
     rate: tuple[SomeShare, SomeShare] = (0.15, 0.15)
@@ -174,7 +179,7 @@ class Masking:
 
 @dataclass(frozen=True)
 class BertOptimizer(OptimizerTable):
-    """The settings of BERT's optimiser, which can have layer-wise learning rates."""
+    """The settings of BERT's AdamW optimiser, with an optional decay of the learning rate by layer."""
 
     layer_decay: SomeShare = 1.0  # ratio of a layer's learning rate to that of the layer above it
     batch: Count = 32  # pairs of texts in a step
@@ -182,7 +187,7 @@ class BertOptimizer(OptimizerTable):
 
 @dataclass(frozen=True)
 class Distillation:
-    """The settings of attention distillation, whose teacher is the initial encoder.
+    """The settings of attention distillation: the student keeps its attention maps close to the initial encoder's.
 
     A weight of 0 turns distillation off.
     """
@@ -195,7 +200,7 @@ class Distillation:
 
 @dataclass(frozen=True)
 class BertCard(CardTable):
-    """The texts of a BERT's model card."""
+    """The hand-written texts of the model card of a BERT."""
 
     title: str = "A BERT with both heads"
     language: str = "en"
@@ -228,9 +233,9 @@ _TABLES = {
 
 
 def read(file: Path) -> PretrainingConfig:
-    """Read a configuration from a TOML file; raise UserError if it is invalid.
+    """Read a pre-training configuration from a TOML file; raise UserError if it is invalid.
 
-    Paths in the file are relative to the file.
+    Paths in the file are relative to the folder of the file.
     """
     raw = toml(file, required=("run", "start", "source"), tables=tuple(_TABLES))
     here = file.resolve().parent

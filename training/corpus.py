@@ -1,4 +1,4 @@
-"""Tokenised text in memory-mapped arrays, built from documents in folders and files."""
+"""Tokenised corpora in memory-mapped arrays, built from documents in folders and files."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class TokenCorpus:
-    """A tokenised corpus: token ids, and the starts of sentences and documents, as memory-mapped arrays."""
+    """A tokenised corpus in memory-mapped arrays: token ids, and where sentences and documents start."""
 
     pieces: NDArray[np.unsignedinteger]  # (token,) uint16 or uint32: ids without special tokens
     sentences: NDArray[np.int64]  # (sentence + 1,) the first token of each sentence, then the number of tokens
@@ -123,10 +123,10 @@ def tokenizer(file: Path) -> Tokenizer:
 def write(
     documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Path, made_of: Mapping[str, Any] = UNSAID
 ) -> None:
-    """Tokenise (name, text) documents into a corpus folder, which is created atomically.
+    """Tokenise (name, text) documents and write them to a corpus folder, which appears only if it is complete.
 
-    ``made_of`` describes the origin of the documents; a later run compares it with ``check_origin``. Raise UserError
-    if no document has a token.
+    ``made_of`` describes the origin of the documents; a later run compares it by ``check_origin``. Raise UserError if
+    no document has a token.
     """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -198,15 +198,15 @@ def read(folder: Path) -> TokenCorpus:
 
 
 def names(folder: Path) -> list[str]:
-    """Return the names of a corpus folder's documents in order."""
+    """Return the names of the documents in a corpus folder, in the order of the corpus."""
     return [json.loads(line) for line in (folder / "names.txt").read_text(encoding="utf-8").splitlines()]
 
 
 def check_origin(stated: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Raise UserError if a corpus was made of other texts or settings than are ``wanted`` now.
+    """Raise UserError if a run's texts were made with other settings than those that are ``wanted`` now.
 
-    ``stated`` is the origin in the corpus folder. Missing values are not compared, so folders of earlier versions can
-    still be opened.
+    ``stated`` are the settings stored in ``folder``. Settings that ``stated`` lacks are ignored, so that folders of
+    earlier versions can still be opened.
 
     >>> check_origin({"held_out": 0.02, "pieces": 9}, {"held_out": 0.02, "vocabulary": 8000}, Path("run"))
     >>> check_origin({"held_out": 0.02}, {"held_out": 0.1}, Path("run"))

@@ -27,7 +27,7 @@ Line = tuple[str, Sequence[float], Sequence[float]]  # name, x (millions of toke
 
 @dataclass(frozen=True)
 class Panel:
-    """A coordinate system of an SVG with its lines; the y axis begins at 0 and ends at ``highest``."""
+    """A panel of an SVG plot with its lines; the y axis goes from 0 to ``highest``."""
 
     title: str
     lines: Sequence[Line]
@@ -35,15 +35,15 @@ class Panel:
 
 
 def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
-    """Return a value of the log as a line of a plot, over millions of tokens.
+    """Return a logged value as a line of a plot: its name, x in millions of tokens, and y.
 
-    ``rows`` are rows of metrics.jsonl, and ``key`` is the name of the value.
+    ``rows`` are rows of metrics.jsonl, and ``key`` is the key of the value in each row.
     """
     return name, [row["pieces"] / 1e6 for row in rows], [row[key] for row in rows]
 
 
 def svg(panels: Sequence[Panel]) -> str:
-    """Return an SVG of the panels, one below the other, with a common x axis."""
+    """Return an SVG of the panels, stacked vertically with a common x axis."""
     end = max((x for panel in panels for _, across, _ in panel.lines for x in across), default=0.0) or 1.0
     drawn = [
         _draw_frame(panel.title, panel.lines, end, panel.highest, TOP + index * (HEIGHT + GAP))
@@ -57,7 +57,7 @@ def svg(panels: Sequence[Panel]) -> str:
 
 
 def largest_value(lines: Sequence[Line]) -> float:
-    """Return the largest y value of some lines, or 1 if they are empty."""
+    """Return the largest y value of the lines, or 1 if they have no points."""
     return max((value for _, _, values in lines for value in values), default=1.0)
 
 

@@ -34,7 +34,7 @@ SCORES = "evaluation.json"
 def save_half(model: Any, folder: Path) -> None:
     """Save the weights in float16, with a configuration that makes transformers load them as float32.
 
-    Float32 represents float16 exactly. Without this setting transformers would also compute in float16.
+    Without this configuration, transformers would also compute in float16. Float32 represents every float16 exactly.
     """
     model.half().save_pretrained(folder)
     model.config.dtype = torch.float32
@@ -42,7 +42,7 @@ def save_half(model: Any, folder: Path) -> None:
 
 
 def write_checksums(folder: Path) -> None:
-    """Make the folder's files readable for all users and write their checksums."""
+    """Make the files of a folder readable for all users, and write a file with their checksums."""
     files = [file for file in folder.iterdir() if file.is_file() and file.name != packages.SUMS]
     for file in files:
         file.chmod(0o644)  # safetensors makes files readable for their owner only
@@ -170,10 +170,10 @@ FINAL_SEED = EVALUATION_SEED + 1
 
 
 def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path | None = None) -> None:
-    """Export the model of the last checkpoint, evaluate it, and write scores, curves and model card.
+    """Export the model of a run's last checkpoint, evaluate it, and write scores, curves and a model card.
 
-    ``pairs`` is the number of evaluated sentence pairs. ``further`` is a JSON file of more scores, for example of a
-    probe, which are copied into the scores and the card. Raise UserError if the run has no checkpoint or the file is
+    ``pairs`` is the number of evaluated sentence pairs. ``further`` is a JSON file of additional scores, for example of
+    a probe, which are added to the scores and the card. Raise UserError if the run has no checkpoint or the file is
     invalid.
     """
     torch.set_num_threads(config.loop.threads)
@@ -220,7 +220,11 @@ def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
 
 
 def evaluate_folder(config: PretrainingConfig, folder: Path, pairs: int) -> dict[str, Any]:
-    """Score an exported model in float32 on the held-out texts and on the pronoun sentence."""
+    """Score an exported model in float32 on the held-out texts and on the pronoun sentence.
+
+    ``pairs`` is the number of sentence pairs per text source. Return the scores of each source under "sources", and
+    those of the pronoun sentence under "slide".
+    """
     where = precision("fp32")
     model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(
         where.device

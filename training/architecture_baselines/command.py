@@ -35,9 +35,10 @@ def add(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Train the requested networks that have no result yet, and write the results of all runs to a file.
+    """Train the requested networks that have no stored result, and write the results of all runs to a file.
 
-    The file also contains the time of a step of each network. Raise UserError if the folder cannot be written.
+    The file also contains the milliseconds per step of each network. Raise UserError if the output folder cannot be
+    written.
     """
     import torch
 
@@ -55,7 +56,10 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
-    """Yield the runs that the command-line options select: all runs of the first seed, then the next seed."""
+    """Yield a run for each combination of the command-line options, all runs of the first seed first.
+
+    Ablations and other numbers of layers apply to the Transformer only, so the baselines are skipped there.
+    """
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):

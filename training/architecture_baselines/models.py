@@ -1,7 +1,7 @@
 """Three sequence models: an LSTM, a CNN and a Transformer.
 
-Each maps token ids (row, position) to scores (row, position, token). The method `read` takes token vectors (row,
-position, WIDE) instead of ids, so that gradients with respect to them can be computed.
+Each maps token ids (row, position) to logits (row, position, token). The method `read` takes token embeddings (row,
+position, WIDE) instead of ids, so that gradients with respect to the embeddings can be computed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADS = 4
 
 
 class SequenceModel(nn.Module, ABC):
-    """The base class of the models: a token embedding and an output layer."""
+    """The base class of the three models: it has a token embedding and an output layer."""
 
     def __init__(self, tokens: int, inside: int) -> None:
         super().__init__()
@@ -30,17 +30,17 @@ class SequenceModel(nn.Module, ABC):
         self.scores = nn.Linear(inside, tokens)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Map ids (row, position) to scores (row, position, token)."""
+        """Map token ids (row, position) to logits (row, position, token)."""
         return self.read(self.vectors(ids))
 
     def read(self, vectors: Tensor) -> Tensor:
-        """Map token vectors (row, position, WIDE) to scores (row, position, token)."""
+        """Map token embeddings (row, position, WIDE) to logits (row, position, token)."""
         scores: Tensor = self.scores(self.inside(vectors))
         return scores
 
     @abstractmethod
     def inside(self, vectors: Tensor) -> Tensor:
-        """Map token vectors (row, position, WIDE) to hidden states (row, position, channel)."""
+        """Map token embeddings (row, position, WIDE) to final hidden states (row, position, channel)."""
 
 
 class Recurrent(SequenceModel):
@@ -65,7 +65,10 @@ class Convolutional(SequenceModel):
         self.layers = nn.ModuleList(nn.Conv1d(CONVOLVED, CONVOLVED, KERNEL, dilation=step) for step in APART)
 
     def inside(self, vectors: Tensor) -> Tensor:
-        """Return hidden states that depend on REACH positions: the current position and those before it."""
+        """Return hidden states (row, position, channel), computed by causal convolutions.
+
+        The receptive field of each state has REACH positions: its own position and those before it.
+        """
         states: Tensor = self.widen(vectors).transpose(1, 2)  # (row, channel, position)
         for step, layer in zip(APART, self.layers, strict=True):
             before = functional.pad(states, ((KERNEL - 1) * step, 0))
@@ -76,7 +79,7 @@ class Convolutional(SequenceModel):
 class Transformer(SequenceModel):
     """A Transformer (arXiv:1706.03762) with pre-layer normalisation (arXiv:2002.04745).
 
-    ``masked`` selects causal attention. ``off`` names a part to leave out, or is "".
+    ``masked`` selects causal attention. ``off`` names the part to ablate (one of PARTS), or is "" for none.
     """
 
     def __init__(self, tokens: int, *, masked: bool, off: str = "", layers: int = LAYERS) -> None:
@@ -86,7 +89,7 @@ class Transformer(SequenceModel):
         self.norm = nn.Identity() if off == "norm" else nn.LayerNorm(WIDE)
 
     def inside(self, vectors: Tensor) -> Tensor:
-        """Return the hidden state of every position after the last layer."""
+        """Return the hidden state of every position after the last layer, shape (row, position, WIDE)."""
         states = vectors + sinusoids(vectors.shape[1]) if self.positions else vectors
         for layer in self.layers:
             states = layer(states)
@@ -107,7 +110,7 @@ class TransformerLayer(nn.Module):
         self.norms = nn.ModuleList(nn.Identity() if off == "norm" else nn.LayerNorm(WIDE) for _ in range(2))
 
     def forward(self, states: Tensor) -> Tensor:
-        """Map states (row, position, WIDE) to states of the same shape."""
+        """Map hidden states (row, position, WIDE) to the next layer's, in the same shape."""
         parts: tuple[Callable[[Tensor], Tensor], ...] = (self.attend, self.further)
         for part, norm in zip(parts, self.norms, strict=True):
             new = part(norm(states))
@@ -115,7 +118,7 @@ class TransformerLayer(nn.Module):
         return states
 
     def attend(self, states: Tensor) -> Tensor:
-        """Compute multi-head attention."""
+        """Compute multi-head self-attention on states (row, position, WIDE); the shape stays the same."""
         rows, places, _ = states.shape
         parts = self.asked(states).view(rows, places, 3, self.heads, WIDE // self.heads)
         queries, keys, values = parts.permute(2, 0, 3, 1, 4)  # each (row, head, position, channel)
@@ -128,14 +131,17 @@ class TransformerLayer(nn.Module):
 
 
 def sinusoids(places: int) -> Tensor:
-    """Return sinusoidal position encodings (position, WIDE), for any length (arXiv:1706.03762, section 3.5)."""
+    """Return the sinusoidal encodings of ``places`` positions, (position, WIDE) (arXiv:1706.03762)."""
     at = torch.arange(places).float()[:, None]
     angles = at / 10_000 ** (torch.arange(0, WIDE, 2).float() / WIDE)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
 
 
 def build(one: BaselineRequest, tokens: int, *, masked: bool) -> SequenceModel:
-    """Build the requested network with random weights."""
+    """Build the network that a request names, with random weights.
+
+    ``tokens`` is the size of the vocabulary; ``masked`` selects causal attention in a Transformer.
+    """
     if one.model == "lstm":
         return Recurrent(tokens)
     if one.model == "convolution":

@@ -37,11 +37,13 @@ OTHERS = 6  # letters that are fillers
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A synthetic task: ``draw`` returns ids and targets for a number of rows and a distance.
+    """A synthetic sequence task, whose texts are drawn at random.
 
-    The distance is that between the tokens that depend on each other; ``least`` is the shortest. There are ``tokens``
-    different ids, and ``chance`` is the accuracy of guessing. If ``masked``, targets depend on earlier positions only,
-    so attention must be causal. If ``running``, every position has a target, but only the last is scored.
+    ``draw`` takes a generator, a number of texts and a distance, and returns ids and targets. The distance is the
+    number of positions between the tokens that depend on each other; ``least`` is the shortest. ``tokens`` is the size
+    of the vocabulary, and ``chance`` the accuracy of guessing. If ``masked`` is set, a Transformer needs causal
+    attention, because its targets depend only on earlier positions. If ``running`` is set, every position has a target,
+    but only the last is scored.
     """
 
     tokens: int
@@ -55,8 +57,9 @@ class SyntheticTask:
 def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
     """Draw texts that are to be copied; return ids and targets, each (row, position).
 
-    A text has some letters, a gap, a mark and the same letters again. All letters of a text differ. The target at a
-    position is the letter at the next position.
+    A text has several different letters, a gap, a mark and the same letters again. The target at a position is the
+    letter at the next position, which was first seen ``distance`` positions earlier. Positions before the copy have no
+    target.
 
     >>> ids, targets = copying(np.random.default_rng(0), 1, 9)
     >>> ids[0].tolist()
@@ -72,9 +75,10 @@ def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, I
 
 
 def recall(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts of key-value pairs that end with a key; the target is the value of that key.
+    """Draw texts of key-value pairs that end with a key; return ids and targets, each (row, position).
 
-    All keys of a text differ. A pair is a single token with the id VALUES · key + value. The id VALUES · KEYS is a
+    The only target is at the last position: the value of the final key. Its pair is ``distance`` positions before the
+    end. All keys of a text differ. A pair is a single token with the id VALUES · key + value. The id VALUES · KEYS is a
     blank, and the ids after it are the final keys.
 
     >>> ids, targets = recall(np.random.default_rng(0), 1, 3)
@@ -95,9 +99,10 @@ def recall(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Id
 
 
 def order(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts with two marked letters, 0 and 1, among fillers; the target is the earlier letter.
+    """Draw texts with the two marked letters 0 and 1 among fillers; return ids and targets, each (row, position).
 
-    The later letter is ``distance`` positions before the end.
+    The only target is at the last position: the marked letter that comes first. The second marked letter is
+    ``distance`` positions before the end.
 
     >>> ids, targets = order(np.random.default_rng(0), 1, 2)
     >>> ids[0].tolist(), int(targets[0, -1])
@@ -114,9 +119,9 @@ def order(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids
 
 
 def parity(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts of the bits 0 and 1; the target at each position is the parity of the bits so far.
+    """Draw texts of the bits 0 and 1; return ids and targets, each (row, position).
 
-    ``distance`` is the length of the text.
+    The target at each position is the parity (0 or 1) of the bits up to it. ``distance`` is the length of the text.
 
     >>> ids, targets = parity(np.random.default_rng(1), 1, 6)
     >>> ids[0].tolist(), targets[0].tolist()
@@ -147,10 +152,10 @@ TIMED_ROWS, TIMES = 16, 5  # texts in a timed step, and repetitions; the minimum
 
 
 def accuracy(network: SequenceModel, task: SyntheticTask, distances: Sequence[int] = DISTANCES) -> Points:
-    """Return the accuracy of a network at each distance, as pairs (distance, accuracy).
+    """Return the accuracy (0 to 1) of a network on new texts of each distance, as pairs (distance, accuracy).
 
     Distances below ``task.least`` are left out. If every position of a text has a target (``task.running``), only the
-    last is scored.
+    last position is scored.
     """
     return tuple(
         (distance, round(_share(network, task, distance), 4)) for distance in distances if distance >= task.least
@@ -170,10 +175,11 @@ def _share(network: SequenceModel, task: SyntheticTask, distance: int) -> float:
 
 
 def gradient(network: SequenceModel, task: SyntheticTask, distance: int = LOOKED_BACK) -> tuple[float, ...]:
-    """Return the gradient norm of the last position's score with respect to each token vector.
+    """Return the norms of the gradient of the last position's logit with respect to each token embedding.
 
-    The score is that of the target minus the mean score of all tokens. Norms are averaged over texts, and begin with
-    the last token.
+    The differentiated value is the logit of the target minus the mean logit of all tokens. Norms are averaged over
+    texts of the given distance. The first norm is that of the last token, the second that of the token before, and so
+    on.
     """
     ids, targets = _texts(task, distance, 0)
     vectors = network.vectors(ids).detach().requires_grad_()
@@ -191,7 +197,7 @@ def _texts(task: SyntheticTask, distance: int, drawing: int) -> tuple[Tensor, Te
 
 
 def times(task: str = "copying", lengths: Sequence[int] = LENGTHS) -> dict[str, Points]:
-    """Measure the milliseconds of a forward and backward pass, for each network and text length."""
+    """Return the milliseconds of a forward and backward pass per network, as pairs (tokens, milliseconds)."""
     found: dict[str, Points] = {}
     for model in MODELS:
         asked = TASKS[task]
@@ -219,7 +225,10 @@ Told = Callable[[int, float], None]
 
 
 def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
-    """Train and measure a network; call ``told``, if given, with each step and its loss in nats."""
+    """Train a network on a task, measure it, and return the result.
+
+    At every point of the loss curve, ``told`` is called with the step and the loss in nats, if given.
+    """
     task, network = TASKS[one.task], build_network(one)
     before = gradient(network, task)
     losses: list[tuple[int, float]] = []
@@ -242,7 +251,7 @@ def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
 
 
 def build_network(one: BaselineRequest) -> SequenceModel:
-    """Build a network with random weights from its seed."""
+    """Build the network that a request names, with random weights drawn from the seed of the request."""
     torch.manual_seed(one.seed)
     task = TASKS[one.task]
     return build(one, task.tokens, masked=task.masked)

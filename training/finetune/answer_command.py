@@ -1,4 +1,7 @@
-"""The command `python -m training answer`: fine-tuning on SQuAD's JSON, with scores, a model card and predictions."""
+"""The command `python -m training answer`, which fine-tunes a model on questions in SQuAD's JSON format.
+
+It writes the model with its scores, its predictions and a model card.
+"""
 
 from __future__ import annotations
 
@@ -122,9 +125,10 @@ def run(asked: argparse.Namespace) -> None:
 def teach_answers(
     questions: QuestionSet, model: str, settings: FinetuneSettings, folder: Path, machine: Machine
 ) -> Scores:
-    """Start or resume a run in ``folder``, save the best model, and return its scores.
+    """Start or resume fine-tuning on questions in ``folder``, save the best model, and return its scores.
 
-    A run that is stopped (Ctrl-C, SIGTERM) is also saved; the same call resumes it later. May raise UserError.
+    If the training is stopped by Ctrl-C or SIGTERM, the best model so far is saved. A second call with the same
+    arguments resumes it. Raise UserError if the data, the model or the folder cannot be used.
     """
     refuse_finished(folder)
     run = prepare_answers(questions, model, settings, folder / RUN, machine)
@@ -221,7 +225,7 @@ def _card(questions: QuestionSet, run: AnswerRun, found: Scores, settings: Finet
 
 
 def summary(found: Scores) -> str:
-    """Format the scores as lines for a terminal."""
+    """Format the scores of a run as lines for a terminal."""
     test = found["test"]
     lines = ["test: " + ", ".join(f"{name} {value:.3f}" for name, value in test.items())]
     if test["baseline_f1"] >= test["f1"]:

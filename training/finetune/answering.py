@@ -1,4 +1,4 @@
-"""Fine-tuning for questions about passages (arXiv:1810.04805): windows as arrays, the run, and its answers."""
+"""Fine-tuning on questions about passages (arXiv:1810.04805): overlapping windows, the run, and the answers."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ NO_ANSWER = "no_answer"  # key of a saved config.json: False if the model never 
 
 @dataclass(frozen=True, eq=False)
 class QuestionWindows:
-    """The windows of questions, in the order of the questions.
+    """The tokenised windows of questions with their passages, in the order of the questions.
 
-    The labels of ``windows`` are the first and the last token of the answer, or twice the position of [CLS] if the
-    window does not contain a whole answer.
+    A passage that is too long for the model is divided into several windows. The labels in ``windows`` are the
+    positions of the first and last token of the answer. Both are the position of [CLS] if the window does not contain a
+    whole answer.
     """
 
     questions: tuple[PassageQuestion, ...]
@@ -76,7 +77,10 @@ class _Window:
 
 
 def encode_questions(questions: Sequence[PassageQuestion], tokenizer: Any, length: int, stride: int) -> QuestionWindows:
-    """Tokenise questions with their passages into windows of ``length`` tokens; may raise UserError."""
+    """Tokenise questions with their passages into windows of at most ``length`` tokens.
+
+    Neighbouring windows of a question share ``stride`` passage tokens. Raise UserError if the tokenizer fails.
+    """
     found: list[_Window] = []
     for first in range(0, len(questions), CHUNK):
         some = questions[first : first + CHUNK]
@@ -133,9 +137,10 @@ def _passage_letters(passage: str, offsets: Sequence[Letters], kinds: Sequence[i
 def answer_questions(
     model: Any, asked: QuestionWindows, padding: int, where: Precision, no_answer: bool
 ) -> tuple[list[BestSpans], float]:
-    """Return the best answer span of every question over its windows, and the mean loss in nats.
+    """Return the best answer spans of every question over all its windows, and the mean loss per window in nats.
 
-    Dropout is off; afterwards the model returns to its mode (training or evaluation).
+    ``padding`` is the id of the padding token. If ``no_answer`` is set, the model may predict that there is no answer.
+    Dropout is off; afterwards the model returns to its earlier mode (training or evaluation).
     """
     learning = model.training
     model.eval()
@@ -160,7 +165,7 @@ def answer_questions(
 
 
 def answer_texts(asked: QuestionWindows, found: Sequence[BestSpans]) -> list[str]:
-    """Return the answer to each question, "" for "no answer"."""
+    """Return the predicted answer to each question as text, or "" if the model predicts no answer."""
     return [
         "" if best.says_no_answer else question.passage[slice(*best.spans[0].letters)]
         for question, best in zip(asked.questions, found, strict=True)
@@ -175,7 +180,7 @@ class AnswerRun(FinetuneRun):
     no_answer: bool
 
     def assess(self) -> None:
-        """Answer the dev questions, save the weights if they are the best, and log the result."""
+        """Score the answers to the dev questions, save the weights if they are the best, and log the scores."""
         found, missed = answer_questions(self.model, self.asked, self.batches.padding, self.precision, self.no_answer)
         scores = score_answers(answer_texts(self.asked, found), self.asked.questions, self.no_answer)
         reached = Mark(scores["f1"], -missed, self.progress.step)
@@ -188,7 +193,10 @@ class AnswerRun(FinetuneRun):
 def prepare_answers(
     given: QuestionSet, model: str, settings: FinetuneSettings, folder: Path, machine: Machine
 ) -> AnswerRun:
-    """Prepare a new run in a folder, or resume its checkpoint; may raise UserError."""
+    """Prepare a new question-answering run in a folder, or resume its checkpoint.
+
+    Raise UserError if the data, the model or the checkpoint cannot be used.
+    """
     silence_transformers()
     start = _open_start(given, model, settings, machine)
     start.model.config.no_answer = given.no_answer  # saved in config.json, and read by the app

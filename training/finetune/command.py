@@ -36,9 +36,10 @@ RUN = "run"  # subfolder of the model's folder with checkpoint, best weights and
 
 
 def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine) -> Scores:
-    """Start or resume a run in ``folder``, save the best model, and return its scores.
+    """Start or resume a fine-tuning run in ``folder``, save the best model, and return its scores.
 
-    A run that is stopped (Ctrl-C, SIGTERM) is also saved; the same call resumes it later. May raise UserError.
+    If the training is stopped by Ctrl-C or SIGTERM, the best model so far is saved. A second call with the same
+    arguments resumes it. Raise UserError if the data, the model or the folder cannot be used.
     """
     refuse_finished(folder)
     run = prepare_run(task.labels, model, settings, folder / RUN, machine)
@@ -58,14 +59,20 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
 
 
 def remove_checkpoints(run: FinetuneRun) -> None:
-    """Delete the weights in the folder of a finished run; an unfinished run keeps its weights."""
+    """Delete the checkpoint and the best weights in a run's folder if the run has reached its last step.
+
+    An unfinished run keeps both, so that it can be resumed.
+    """
     if run.progress.step >= run.progress.schedule.last:
         for needless in (run.folder / "checkpoint.pt", best_weights_file(run.folder)):
             needless.unlink()
 
 
 def refuse_finished(folder: Path) -> None:
-    """Raise UserError if the folder is not empty and contains no unfinished run."""
+    """Raise UserError if a run cannot be started or resumed in ``folder``.
+
+    It can be if the folder is missing, empty or contains an unfinished run.
+    """
     begun = (folder / RUN / "checkpoint.pt").exists()
     if (folder / WEIGHTS).exists() and not begun:
         raise UserError(f"{folder} holds a finished model. Name another folder, or remove it.")
@@ -97,7 +104,10 @@ def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
 
 
 def time_budget(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:
-    """Return the remaining minutes and the maximum of steps; no limits if ``minutes`` is None."""
+    """Return the limits of a run: its remaining minutes, and its maximum number of steps.
+
+    There are no limits if ``settings.minutes`` is None.
+    """
     if settings.minutes is None or not run.progress.schedule.last:
         return RunBudget()
     left = max(0.0, settings.minutes - run.progress.seconds / 60)
@@ -197,13 +207,13 @@ def run_to_end(
 
 
 def check_places(asked: argparse.Namespace) -> None:
-    """Raise UserError if the JSON file for the scores cannot be written."""
+    """Raise UserError if the JSON file for the scores, an option of the command, cannot be written."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 
 
 def summary(found: Scores) -> str:
-    """Format the scores as lines for a terminal."""
+    """Format the scores of a run as lines for a terminal."""
     test = found["test"]
     wide = max(map(len, (*test["classes"], "")))
     names = ("precision", "recall", "f1", "support")

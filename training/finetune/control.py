@@ -1,6 +1,6 @@
 """The shuffled-label control of a fine-tuning: a model trained in the same way on shuffled labels.
 
-Heads that fine-tuning changes more than the control changes have learned something from the labels.
+If fine-tuning changes a head more than the control does, the head has learned something from the labels.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ class ShuffledLabelRun(FinetuneRun):
     """A fine-tuning run on shuffled labels, which is never evaluated."""
 
     def assess(self) -> None:
-        """Do nothing: the weights of the last step are saved, so no checkpoint has to be chosen by its score."""
+        """Do nothing: a control saves the weights of its last step, so no checkpoint is chosen by a score."""
 
 
 def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Train the controls on shuffled labels; return False if training is interrupted.
+    """Train the shuffled-label controls of a fine-tuned model; return False if the training is interrupted.
 
-    ``taught`` is the folder of the fine-tuned model. Each control is saved in its own subfolder of ``folder``. The
-    other arguments are those of the fine-tuning. After Ctrl-C or SIGTERM the same call resumes the unfinished control.
-    May raise UserError.
+    ``taught`` is the folder of the fine-tuned model; ``task``, ``model``, ``settings`` and ``machine`` are those of its
+    training. Each control trains for as many steps as the fine-tuned model's best checkpoint. Each is saved in its own
+    subfolder of ``folder``. After Ctrl-C or SIGTERM, a second call resumes the unfinished control.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
 
 
 def places(folder: Path) -> tuple[Path, ...]:
-    """Return the subfolders of ``folder`` with the shuffled-label controls."""
+    """Return the paths of the subfolders of ``folder`` for the shuffled-label controls."""
     return tuple(folder / str(number) for number in range(TWINS))
 
 
@@ -91,11 +91,13 @@ def _teach(  # noqa: PLR0913  # the same arguments, and the number of the contro
 
 
 def shuffle_labels(labels: LabeledDataset, seed: int, number: int = 0) -> LabeledDataset:
-    """Return the texts with shuffled labels in the train and dev rows; test rows are unchanged.
+    """Return the data set with shuffled labels in the train and dev rows; test rows are unchanged.
 
-    Classes are permuted among texts, so a text says nothing about its label. Tags are permuted among all words of all
-    texts. Permuting within a text would keep the number of names, and permuting whole tag sequences would keep
-    positions and transitions ("I-PER" after "B-PER"). Only the label frequencies remain to be learned.
+    Text classes are permuted among texts, so a text says nothing about its class. Word tags are permuted among all
+    words of all texts, so only the tag frequencies can be learned. Permuting within a text would preserve its number of
+    names. Permuting whole tag sequences would preserve positions and transitions ("I-PER" after "B-PER").
+
+    ``number`` selects a different shuffling for each control.
 
     >>> rows = [LabeledText(text, text.upper()) for text in "abcd"]
     >>> mixed = shuffle_labels(LabeledDataset("classify", ("A", "B", "C", "D"), rows, rows[:1], rows), seed=0)
@@ -122,11 +124,12 @@ def _shuffle_rows(
 def compare(  # noqa: PLR0913  # the arguments of the fine-tuning, both results, and the output folder
     task: LabeledTask, model: str, settings: FinetuneSettings, taught: Path, twins: Path, into: Path, machine: Machine
 ) -> None:
-    """Compare the attention maps of the fine-tuned model and of its controls with those before training.
+    """Measure how far fine-tuning and its controls changed each head's attention maps, and write the result.
 
-    ``taught`` and ``twins`` are the folders of the model and of its controls. The result, in the format of
-    ``probing.fine_tuning_changes``, is written to ``into``, together with the run's snapshots. If nothing can be
-    compared, the reason is written instead. Raise UserError if the initial model is missing.
+    Each model is compared with the initial model. ``taught`` is the folder of the fine-tuned model, ``twins`` that of
+    the controls. The result is written to ``into``, in the format of ``probing.fine_tuning_changes``, with the
+    snapshots of the training. If nothing can be compared, the reason is written instead. Raise UserError if the initial
+    model is missing.
     """
     silence_transformers()
     start = open_start(task.labels, model, settings, machine)

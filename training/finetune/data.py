@@ -34,10 +34,10 @@ Numbers = NDArray[np.int32]
 class Encoded:
     """Tokenised labelled texts in their order.
 
-    ``labels`` has the label numbers: a number for a text, a number for each word, or the first and the last token of an
-    answer. For tagging, ``places`` has the position of the token at which each word's tag is predicted. It is GOES_ON
-    if the word begins inside a token of the preceding word. It is UNREAD if the word has no token, for example because
-    of truncation. For other tasks, ``places`` is None.
+    ``labels`` has the label indices of each text. They are a single class, a tag per word, or the positions of the
+    answer's first and last token. For word tagging, ``places`` has the position of the token at which each word's tag
+    is predicted. It is GOES_ON if the word begins inside a token of an earlier word. It is UNREAD if the word has no
+    token, for example because of truncation. For other tasks, ``places`` is None.
     """
 
     pieces: Texts
@@ -50,7 +50,10 @@ class Encoded:
 
 
 def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> Encoded:
-    """Tokenise labelled texts, truncated to ``length`` tokens; raise UserError if the tokenizer fails."""
+    """Tokenise labelled texts, each truncated to ``length`` tokens; raise UserError if the tokenizer fails.
+
+    ``labels`` are the names of all labels; the index of a name is its label number.
+    """
     number = {label: at for at, label in enumerate(labels)}
     told = [np.array([number[label] for label in _labels(row)], np.int32) for row in rows]
     read = list(_read(rows, tokenizer, length))
@@ -64,7 +67,7 @@ def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) 
 
 
 def sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return (number of tokens, number of unknown tokens) of each text."""
+    """Return a pair for each text: its number of tokens, and its number of unknown tokens."""
     unknown = tokenizer.unk_token_id
     return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
@@ -114,14 +117,15 @@ def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator
 
 
 def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, int]]) -> Numbers:
-    """Return the token at which each word's tag is predicted, shape (word,): the first that begins in it.
+    """Return the position of the token at which each word's tag is predicted, shape (word,).
 
-    ``pieces`` has (position, first character, end) of each token, and ``words`` (start, end). A word in which no token
-    begins is GOES_ON if a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or the
-    tokenizer drops all its characters, such as a soft hyphen.
+    It is the first token that begins in the word. ``words`` has (start, end) of each word in characters, and ``pieces``
+    (position, start, end) of each token. If no token begins in a word, the result is negative. It is GOES_ON if a token
+    of an earlier word reaches into the word. Otherwise it is UNREAD, because the word was truncated or the tokenizer
+    drops all its characters (such as a soft hyphen).
 
-    The examples are: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words,
-    truncated after the second; three words of which the tokenizer drops the second.
+    The examples are: two words of a token each; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d";
+    three words, truncated after the second; three words of which the tokenizer drops the second.
 
     >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
     [1, 2]
@@ -166,13 +170,17 @@ class FinetuneBatch:
     def label_count(self) -> int:
         """Return the number of labels in the batch, over which the loss is averaged.
 
-        They are texts, first and last tokens of answers, or words with their own token.
+        For classes it counts the texts, for tags the words that have their own token. For answers it counts two labels
+        for each window: the first and the last token.
         """
         return int((self.labels != NOTHING).sum())
 
 
 def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> FinetuneBatch:
-    """Return the batch of the rows with the indices ``some``, padded on the right with the id ``padding``."""
+    """Return the batch of the rows with the indices ``some``.
+
+    Rows are padded on the right with the token id ``padding``.
+    """
     pieces = [rows.pieces[row] for row in some]
     real = laid_out([np.ones_like(one) for one in pieces], 0)
     kinds = None if rows.kinds is None else laid_out([rows.kinds[row] for row in some], 0)
@@ -211,7 +219,7 @@ class FinetuneBatches:
 
     @property
     def in_a_pass(self) -> int:
-        """Return the number of steps in an epoch."""
+        """Return the number of steps (batches) in an epoch."""
         return math.ceil(len(self.rows) / self.size)
 
     def _draw_order(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
@@ -226,7 +234,7 @@ class FinetuneBatches:
 
 @dataclass(frozen=True)
 class LabeledTask:
-    """Labelled texts for fine-tuning, with their attribution for the model card and notes from loading."""
+    """Labelled texts for fine-tuning, their licence and authors for the model card, and notes from loading."""
 
     labels: LabeledDataset
     name: str
@@ -245,10 +253,10 @@ def task(  # noqa: PLR0913  # the files, and their format
     columns: Columns = ANY,
     encoding: str = "",
 ) -> LabeledTask:
-    """Load the labelled texts of a command; may raise UserError.
+    """Load the labelled texts that a command names; raise UserError if they cannot be read.
 
-    ``train`` is a file if it exists, otherwise the name of a ready-made data set. Missing dev or test rows are
-    split from ``train`` by the seed.
+    ``train`` is a file if it exists, otherwise the id of a ready-made data set. If dev or test files are missing, their
+    rows are split from ``train`` at random by the seed.
     """
     if train in ready_sets.BY_ID and not Path(train).exists():
         return _load_ready_task(kind, train, dev, test)

@@ -31,10 +31,10 @@ Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and th
 
 @dataclass(frozen=True)
 class LabelShares:
-    """The probabilities of all labels for every text, and the mean loss in nats.
+    """The predicted probabilities of all labels for every text, and the mean loss in nats.
 
-    Each text has an array (place, label), whose rows sum to 1. A classified text has a single place. A tagged text has
-    a place for each word that has its own token.
+    Each text has an array (place, label), whose rows sum to 1. A classified text has one row, a tagged text a row for
+    each word that has its own token.
     """
 
     shares: list[NDArray[np.float32]]
@@ -42,10 +42,10 @@ class LabelShares:
 
 
 def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
-    """Compute the logits of a batch, from the model's outputs.
+    """Compute the logits of a batch by a forward pass.
 
-    The shape is (row, label) for classes, (row, position, label) for tags, and (row, [start, end], position) for
-    answers, with -inf at padding.
+    The shape is (row, label) for classes and (row, position, label) for tags. For answers it is (row, [start, end],
+    position), with -inf at padding.
     """
     given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
     output = model(**{name: _to_device(array, device) for name, array in given.items() if array is not None})
@@ -57,7 +57,10 @@ def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
 
 
 def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
-    """Compute the mean cross-entropy of a batch in nats, over its texts, labelled words or ends of answers."""
+    """Compute the mean cross-entropy of a batch in nats.
+
+    ``found`` are the logits. The mean is over texts (classes), words (tags), or first and last tokens (answers).
+    """
     labels = _to_device(read.labels, found.device)
     total = functional.cross_entropy(
         found.float().flatten(0, -2), labels.flatten(), ignore_index=NOTHING, reduction="sum"
@@ -69,7 +72,7 @@ def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
 def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
     """Compute the probabilities of all labels for every text.
 
-    Dropout is off; afterwards the model returns to its mode (training or evaluation).
+    Dropout is off; afterwards the model returns to its earlier mode (training or evaluation).
     """
     learning = model.training
     model.eval()
@@ -91,7 +94,8 @@ def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelS
 def batch_by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield the indices of the texts in batches of similar length, short texts first.
 
-    A batch stays within the limits of a forward pass.
+    A batch has at most AT_ONCE texts and, with padding, at most TOKENS_AT_ONCE tokens; a longer text is a batch by
+    itself.
 
     >>> [some.tolist() for some in batch_by_length(np.array([600, 3, 700, 500]))]
     [[1, 3], [0], [2]]
@@ -111,10 +115,10 @@ def classes(said: LabelShares, labels: Sequence[str]) -> list[str]:
 
 
 def tags(said: LabelShares, places: Texts, labels: Sequence[str]) -> list[Told]:
-    """Return the most probable tags of each text's words, with their probabilities.
+    """Return the most probable tag of every word of each text, with its probability (0 to 1).
 
-    A word that begins inside a token of the preceding word continues its tag. A word without tokens is inside a span if
-    the words around it are. Otherwise it is "O", with unknown probability (None).
+    A word that begins inside a token of the preceding word continues the preceding word's tag. A word without tokens is
+    inside a span if the words around it are, and otherwise "O". Its probability is None.
     """
     return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
 
@@ -169,9 +173,10 @@ Scores = dict[str, Any]  # JSON-compatible values
 
 
 def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
-    """Return the scores of predicted classes: accuracy, macro F1, scores per class, and confusion matrix.
+    """Score predicted classes against the true ones: accuracy, macro F1, scores per class, confusion matrix.
 
-    Macro F1 is over the classes that occur. The matrix has the axes (true, predicted).
+    Macro F1 averages over the classes that occur among the true or predicted labels. The matrix has the axes (true,
+    predicted).
 
     >>> found = score_texts(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
     >>> found["confusion"], round(found["accuracy"], 3), round(found["macro_f1"], 3)
@@ -195,9 +200,10 @@ def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str])
 
 
 def score_tags(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
-    """Return the scores of predicted tags by exact span matches, overall and for each entity type.
+    """Score predicted word tags against the true ones, overall and for each entity type.
 
-    The confusion matrix (true, predicted) counts words; its classes are "O" and the entity types.
+    Precision, recall and F1 count spans: a span is right only if its type and both ends match. Accuracy and the
+    confusion matrix (true, predicted) count words; the classes of the matrix are "O" and the entity types.
 
     >>> found = score_tags([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
     >>> found["f1"], found["labels"], found["confusion"]
@@ -241,7 +247,9 @@ MOST = 200_000  # most features, chosen by frequency
 
 
 def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
-    """Fit a baseline to labelled texts: logistic regression on TF-IDF features. ``predict`` takes texts.
+    """Fit a baseline to labelled texts: logistic regression on TF-IDF features.
+
+    The method ``predict`` of the result takes a list of texts and returns their classes.
 
     >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
     >>> fit_baseline(rows).predict(["a good one"]).tolist()

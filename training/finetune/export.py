@@ -122,7 +122,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
 
 
 def recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
-    """Return the settings by which the run can be repeated."""
+    """Return the settings with which the run can be repeated, as JSON-compatible values."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,
@@ -156,10 +156,10 @@ PREDICTIONS = "predictions.jsonl"  # predictions for the test rows, a JSON objec
 def export(  # noqa: PLR0913  # the run, and the measurements before it
     task: LabeledTask, run: FinetuneRun, settings: FinetuneSettings, folder: Path, counted: Scores, measured: LengthFit
 ) -> Scores:
-    """Save the best model of a run, score it in float32 on the test rows, and write its model card.
+    """Save the best model of a run, score it on the test rows, and write scores, predictions and model card.
 
-    The scores and the predictions are also written. ``counted`` has the baseline's scores on the same rows; it is empty
-    for tags. ``measured`` has the number of truncated texts.
+    The model is scored in float32, as it is saved. ``counted`` has the TF-IDF baseline's scores on the same rows; it is
+    empty for tags. ``measured`` has the number of truncated texts. Return the scores.
     """
     load_best_weights(run.folder, run.model)
     save(run.model, run.tokenizer, folder)
@@ -191,7 +191,10 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Save configuration, tokenizer and weights, in float16 if it can represent all of them."""
+    """Save a model's configuration, tokenizer and weights in a folder.
+
+    Weights are saved in float16 unless a value exceeds its range.
+    """
     if all(bool(value.half().isfinite().all()) for value in model.state_dict().values() if value.is_floating_point()):
         save_half(model, folder)
     else:

@@ -1,4 +1,7 @@
-"""The command `python -m training job FOLDER`, which runs a visitor's job in resumable phases."""
+"""The command `python -m training job FOLDER`, which runs a visitor's fine-tuning job in a folder.
+
+A job has three phases, each of which can be resumed: fine-tuning, shuffled-label controls, and their comparison.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ GRACE = 30.0  # seconds to save the weights after the app has ended
 
 @dataclass(frozen=True)
 class JobContext:
-    """A visitor's job with its labelled texts or questions, its folder and the machine's settings."""
+    """A visitor's fine-tuning job, with its data, its folder and the settings of the machine."""
 
     job: Training
     task: LabeledTask | QuestionSet
@@ -39,22 +42,22 @@ class JobContext:
 
     @property
     def labelled_task(self) -> LabeledTask:
-        """Return the labelled texts; raise TypeError for questions.
-
-        They are needed by the phases after the training.
-        """
+        """Return the labelled texts, which only the phases after fine-tuning need; raise TypeError for questions."""
         if isinstance(self.task, QuestionSet):
             raise TypeError("questions have no labels")
         return self.task
 
     @property
     def settings(self) -> FinetuneSettings:
-        """Return the settings of the training, with the revision of the initial model."""
+        """Return the fine-tuning settings, including the revision of the initial model."""
         return replace(self.job.settings, revision=self.job.revision)
 
 
 def run(folder: Path) -> None:
-    """Run the remaining phases of a job and write its status into the folder; may raise UserError."""
+    """Run the remaining phases of the job in a folder, and write its status into the folder.
+
+    If a phase fails, write the reason into the status, and raise UserError.
+    """
     folder = folder.absolute()
     job = jobs.read(folder)
     lower_priority()
@@ -139,7 +142,7 @@ def _task(job: Training, folder: Path) -> LabeledTask | QuestionSet:
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process, and raise KeyboardInterrupt on SIGTERM."""
+    """Lower the CPU priority of this process, and make SIGTERM raise KeyboardInterrupt."""
     if hasattr(os, "nice"):
         os.nice(NICE)
 
@@ -150,7 +153,10 @@ def lower_priority() -> None:
 
 
 def end_with_parent() -> None:
-    """Stop this process if the app closes the pipe to its standard input, which happens if the app ends."""
+    """Start a thread that stops this process if the app ends.
+
+    The app holds the other end of the pipe to standard input, which closes if the app ends.
+    """
 
     def watch() -> None:
         while os.read(0, 1):

@@ -42,7 +42,7 @@ _BYTES = 20  # bytes per parameter: weight, gradient, two moments of AdamW, and 
 
 @dataclass(frozen=True)
 class FinetuneStart:
-    """A model that is ready for fine-tuning, in float32, with its tokenizer."""
+    """An initial model that is ready for fine-tuning, in float32, with its tokenizer."""
 
     model: Any
     tokenizer: Any
@@ -54,10 +54,10 @@ class FinetuneStart:
 def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the settings of the machine
     name: str, kind: HeadKind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
 ) -> FinetuneStart:
-    """Load a model with a head for these labels; raise UserError if it cannot be fine-tuned.
+    """Load a model with a task head of the given kind for these labels.
 
     If the checkpoint has a head of the same size, its weights are used; otherwise the head is random, drawn by the
-    seed.
+    seed. Raise UserError if the model cannot be fine-tuned.
     """
     source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
@@ -92,7 +92,10 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 
 
 def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
-    """Raise UserError if the task ``kind`` needs character offsets and the tokenizer does not return them."""
+    """Raise UserError if a task needs the characters of each token and the tokenizer cannot return them.
+
+    Tagging and answering need them; text classification does not.
+    """
     if kind == "answer" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -110,10 +113,10 @@ def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
 
 
 def fill_up(tokenizer: Any, config: Any, name: str) -> None:
-    """Give a tokenizer and a configuration a padding token, and pad on the right.
+    """Set a padding token in a tokenizer and a configuration that have none, and pad on the right.
 
-    If the tokenizer has none, its end-of-text token is used; padded positions are masked anyway. Raise UserError if it
-    has neither.
+    The end-of-text token then also serves as padding, which is harmless because padded positions are masked. Raise
+    UserError if the tokenizer has neither token.
     """
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
@@ -186,7 +189,7 @@ def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so 
 
 
 def reopen_model(folder: Path, kind: HeadKind) -> Any:
-    """Load a saved model with transformers' defaults."""
+    """Load a fine-tuned model from a folder, as ``from_pretrained`` does by default."""
     return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
 
 
@@ -197,7 +200,10 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def start(texts: Iterable[str], kind: HeadKind, labels: Sequence[str], seed: int) -> FinetuneStart:
-    """Build a randomly initialised BERT with the characters of the texts as its tokens."""
+    """Build a small, randomly initialised BERT whose tokens are the characters of the texts.
+
+    It has a head of the given kind for these labels.
+    """
     words = tokenizer(texts)
     config = BertConfig(
         vocab_size=len(words),

@@ -42,7 +42,10 @@ class FinetuneSettings:
 
 
 def rate(config: Any, kind: HeadKind, fresh: bool) -> float:
-    """Return the default peak learning rate; ``fresh`` is True for a randomly initialised model."""
+    """Return the default peak learning rate of a model.
+
+    ``kind`` is the kind of task; ``fresh`` is True for a randomly initialised model.
+    """
     text = config.get_text_config()
     if fresh:
         return 5e-4
@@ -52,22 +55,22 @@ def rate(config: Any, kind: HeadKind, fresh: bool) -> float:
 
 
 def batch(fresh: bool) -> int:
-    """Return the default number of texts in a batch."""
+    """Return the default number of texts in a batch; ``fresh`` is True for a randomly initialised model."""
     return 32 if fresh else 16
 
 
 def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
-    """Return the number of steps of a run that has no time limit."""
+    """Return the number of steps of a run that no time limit shortens."""
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
 
 
 def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
-    """Return the number of steps that fit into ``seconds``, and the number of dev rows per evaluation.
+    """Return how many training steps fit into ``seconds``, and how many dev rows to score per evaluation.
 
-    ``step`` is the time of a training step with ``batch`` rows, in seconds; evaluating a row takes a third of its time
-    in training. There are ``dev`` dev rows.
+    ``step`` is the seconds of a training step with ``batch`` rows. A row is assumed to take a third of that time in an
+    evaluation. ``dev`` is the number of available dev rows.
 
     >>> plan_steps(60.0, step=0.12, batch=16, dev=700), plan_steps(18.0, step=0.4, batch=16, dev=1000)
     ((396, 500), (24, 100))
@@ -79,9 +82,9 @@ def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, 
 
 
 def schedule(last: int) -> Schedule:
-    """Return the learning-rate schedule: a warm-up, then a linear decay to 0 at step ``last``.
+    """Return the learning-rate schedule: a linear warm-up, then a linear decay to 0 at step ``last``.
 
-    If ``last`` is 0, the model is not trained.
+    A ``last`` of 0 means that the model is not trained.
 
     >>> [round(schedule(100).share(step), 2) for step in (0, 5, 6, 53, 100)]
     [0.17, 1.0, 1.0, 0.5, 0.0]

@@ -1,4 +1,4 @@
-"""Snapshots of attention maps during fine-tuning, and the divergence of each head from its initial maps."""
+"""Snapshots of attention maps during fine-tuning, and how far each head has moved from its initial maps."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ CHOICE = 2  # added to the run's seed for the choice of sentences
 
 @dataclass(frozen=True)
 class UnseenSentences:
-    """Test rows whose text is not in the train rows.
+    """Test texts that do not occur among the train texts.
 
-    Snapshots store the attention maps of the first ``shown`` rows only.
+    The divergence of heads is measured on all of them. Only the maps of the first ``shown`` are stored.
     """
 
     rows: Sequence[Row]
@@ -51,7 +51,10 @@ class UnseenSentences:
 
 
 def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings) -> UnseenSentences | None:
-    """Sample test rows that do not occur among the train rows, by the seed; return None if there are none."""
+    """Sample test rows whose text is not a train row, with the seed of the settings.
+
+    Return None if there are none.
+    """
     taught = {row.text for row in labels.train}
     left = {row.text: row for row in labels.test if row.text.strip() and row.text not in taught}
     if not left:
@@ -71,7 +74,7 @@ def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: Finetu
 
 
 def names(seen: UnseenSentences, at: int, start: FinetuneStart) -> tuple[str, ...]:
-    """Return the labels of the tokens of sentence ``at``, as shown on screen."""
+    """Return the names of the tokens of sentence number ``at``, as shown on screen."""
     reader = SafeTokenizer(start.tokenizer, start.name, "encoder", len(start.tokenizer))
     return reader.read(seen.rows[at].text, None, None, cut=len(seen.read.pieces[at])).row.labels
 
@@ -82,9 +85,9 @@ Places = NDArray[np.intp]
 
 
 class SnapshotRecorder:
-    """A recorder of a model's attention maps on fixed sentences; it uses a copy of the model.
+    """A recorder of a model's attention maps on fixed sentences during training.
 
-    The constructor raises UserError if the model's maps cannot be recorded.
+    It runs a copy of the model on the CPU. The constructor raises UserError if the model's maps cannot be recorded.
     """
 
     def __init__(self, start: FinetuneStart, seen: UnseenSentences) -> None:
@@ -99,7 +102,10 @@ class SnapshotRecorder:
             capture.prepare(self.copied)
 
     def maps(self, model: Any, many: int) -> Iterator[FloatArray]:
-        """Yield the maps of a model on the first ``many`` sentences, each (layer, head, query, key)."""
+        """Yield the attention maps of each of the first ``many`` sentences, (layer, head, query, key).
+
+        ``model`` is the model in training; its current weights are copied first.
+        """
         self.copied.load_state_dict(model.base_model.state_dict())
         for first in range(0, many, AT_ONCE):
             some = np.arange(first, min(first + AT_ONCE, many))
@@ -113,10 +119,10 @@ class SnapshotRecorder:
                 yield np.stack([np.stack([one.weights(head) for head in range(one.heads)]) for one in records])
 
     def telling(self, at: int) -> Places:
-        """Return the positions of the tokens from which the label of sentence ``at`` is read, shape (position,).
+        """Return the positions of the tokens from which the label of sentence ``at`` is predicted, shape (position,).
 
-        In a tagged text these are the tokens of words whose tag is not "O". In a classified text they are the tokens
-        that the task head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head
+        In a tagged text these are the tokens of words whose true tag is not "O". In a classified text they are the
+        tokens that the task head reads: [CLS] in most encoders, the last token in decoders, or all tokens if the head
         averages them.
         """
         read = self.seen.read
@@ -127,7 +133,7 @@ class SnapshotRecorder:
         return np.arange(len(read.pieces[at]))[self._read]
 
     def row_label(self, first: str) -> str:
-        """Return the message that names the rows (query tokens) from which the label is read.
+        """Return a phrase for the rows of a map from which the label is predicted, such as "the row of [CLS]".
 
         ``first`` is the name of the first token.
         """
@@ -153,7 +159,7 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """The divergence of each head's attention maps from the initial model's maps.
+    """A measurement of how far each head's attention maps have moved from those of the initial model.
 
     Only the first ``many`` sentences of the recorder are compared.
     """
@@ -164,10 +170,12 @@ class Drift:
         self.telling = [camera.telling(at) for at in range(many)]
 
     def measure(self, model: Any) -> tuple[dict[str, FloatArray], list[FloatArray]]:
-        """Return how far each head has moved from its initial maps, and the maps of the shown sentences.
+        """Return how far each head of a model has moved from its initial maps, and the current maps.
 
-        The distance is the Jensen–Shannon divergence in bits, (sentence, layer, head). It is averaged over all rows,
-        and over the rows from which the label is read (keys in ``ROWS``). It is NaN if a sentence has no such row.
+        The distance has the axes (sentence, layer, head): the Jensen–Shannon divergence of map rows, in bits, from 0
+        (unchanged) to 1. It is given as the mean over all rows and as the mean over the rows from which the label is
+        predicted (keys ``ROWS``). The latter is NaN if a sentence has no such row. Maps are returned for the shown
+        sentences only.
         """
         every, telling, shown = [], [], []
         for at, after in enumerate(self.camera.maps(model, self.many)):
@@ -186,30 +194,34 @@ SUFFIX = Path(FILM).suffix
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The snapshots of a run, the object that measures them, and the folder in which they are stored."""
+    """The snapshots of a fine-tuning run: the measurement of the heads, and the folder with the results."""
 
     drift: Drift
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots after a step, because a run that is resumed there may continue differently."""
+        """Delete the snapshots of later steps than ``step``, at which a run resumes.
+
+        The resumed run may continue differently.
+        """
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()
 
     def frame(self, model: Any, step: int) -> None:
-        """Record the model's maps and divergences at a step."""
+        """Store a snapshot of a step: the maps of the first sentence, and the divergence of every head."""
         bits, maps = self.drift.measure(model)
         self.folder.mkdir(exist_ok=True)
         save_arrays(self.folder / f"{step:08}{SUFFIX}", bits | {"maps": maps[0].astype(np.float16)})
 
 
 def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
-    """Load all snapshots as arrays; return None if there are none.
+    """Load all snapshots of a run as arrays by name; return None if there are none.
 
-    ``step`` (snapshot,) are the training steps. ``all`` and ``telling`` (snapshot, sentence, layer, head) are
-    divergences in bits, over all rows and over the rows from which the label is read. ``maps`` are (snapshot, layer,
-    head, query, key).
+    ``step`` (snapshot,) are the training steps. ``all`` and ``telling`` (snapshot, sentence, layer, head) are the
+    divergences of each head from its initial maps, in bits. They are averaged over all rows, and over the rows from
+    which the label is predicted. ``maps`` (snapshot, layer, head, query, key) are the attention maps of the first
+    sentence.
     """
     files = _files(folder)
     if not files:

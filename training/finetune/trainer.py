@@ -1,4 +1,4 @@
-"""A fine-tuning run: frozen layers, evaluation on dev rows, best weights, resuming."""
+"""A fine-tuning run: freezing of layers, evaluation on dev rows, the best weights, and resuming."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ from training.schedule import optimiser
 
 
 def freeze(model: Any, layers: int, name: str) -> None:
-    """Freeze the embeddings and the lowest ``layers`` layers; 0 freezes nothing.
+    """Freeze the embeddings and the lowest ``layers`` layers of a model; 0 freezes nothing.
 
-    All parameters are frozen that come before the end of the last frozen layer, in the model's own order. Raise
-    UserError if the model has fewer layers or no list of layers.
+    Every parameter that the model lists before the end of the last frozen layer is frozen. Raise UserError if the model
+    has fewer layers or no list of layers.
     """
     if not layers:
         return
@@ -97,7 +97,7 @@ NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared
 
 @dataclass(frozen=True)
 class Mark:
-    """The dev score of the model at a step, by which the best weights are found."""
+    """The dev score and the dev loss of a model at a training step, by which the best weights are chosen."""
 
     score: float
     gain: float  # negative loss
@@ -105,9 +105,10 @@ class Mark:
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """Return the sort key of weights: trained before untrained, then by score, then by loss.
+        """Return a sort key that is larger for better weights.
 
-        Scores near zero count as equal.
+        Weights of a later step than 0 rank above the initial weights. Then the higher score wins, and between equal
+        scores the lower loss. Scores below NEAR_ZERO count as equal.
 
         >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
         True
@@ -116,7 +117,7 @@ class Mark:
 
 
 def best_weights_file(folder: Path) -> Path:
-    """Return the path of a run's best weights."""
+    """Return the path of the file with the best weights of the run in a folder."""
     return folder / "best.safetensors"
 
 
@@ -130,7 +131,10 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Save the model's weights if their score is better than the saved weights'; return True if saved."""
+    """Save the model's weights if they rank above the saved best weights; return True if saved.
+
+    ``reached`` is the current dev score of the model.
+    """
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False
@@ -165,7 +169,7 @@ class FinetuneRun(loop.Run):
     film: Snapshots | None = None
 
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch."""
+        """Return the loss of the next batch."""
         batch = self.batches(self.progress.step)
         found = loss(logits(self.model, batch, self.precision.device), batch)
         return StepResult(found, found[None], batch.count)
@@ -217,7 +221,10 @@ class FinetuneRun(loop.Run):
 
 
 def scores(kind: HeadKind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
-    """Score predicted label probabilities against the labels of the rows."""
+    """Score the predicted probabilities against the true labels of the rows.
+
+    The result is that of ``score_texts`` for classes, and that of ``score_tags`` for tags.
+    """
     true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
     if kind == "classify" or rows.places is None:
         return score_texts([label for (label,) in true], classes(said, labels), labels)
@@ -238,9 +245,9 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
     machine: Machine,
     made: type[FinetuneRun] = FinetuneRun,
 ) -> FinetuneRun:
-    """Prepare a new fine-tuning run in a folder, or resume its checkpoint; may raise UserError.
+    """Prepare a new fine-tuning run in a folder, or resume its checkpoint.
 
-    ``made`` is the subclass of FinetuneRun to create.
+    ``made`` is the class of the run. Raise UserError if the data, the model or the checkpoint cannot be used.
     """
     _refuse_nothing(labels)
     silence_transformers()
@@ -267,7 +274,10 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
 
 @dataclass(frozen=True)
 class RunInput:
-    """The data of a new run: the initial model, the encoded train rows, and facts that may not change later."""
+    """The data of a new run: the initial model, the encoded train rows, and ``facts``.
+
+    The facts are settings that must be the same if the run is resumed.
+    """
 
     start: FinetuneStart
     kind: HeadKind
@@ -289,10 +299,10 @@ def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its clas
     made: type[Made],
     film: Callable[[], Snapshots | None] = lambda: None,
 ) -> Made:
-    """Return a new run of the class ``made``, or continue from the checkpoint in the folder.
+    """Create a run of the class ``made`` in a folder, or resume it from the folder's checkpoint.
 
-    ``dev`` takes the number of dev rows in an evaluation, and returns the fields of the run that depend on it. May
-    raise UserError.
+    ``dev`` is a function of the number of dev rows to evaluate; it returns the fields of the run that hold these rows.
+    ``film`` creates the recorder of snapshots, or returns None. Raise UserError if the run cannot start.
     """
     start = given.start
     torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads

@@ -1,4 +1,4 @@
-"""Builds of head atlases from visitors' texts, one process at a time, with progress for pages."""
+"""Builds of head atlases from visitors' texts: one process at a time, with progress for the pages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AtlasBuild:
 
 @dataclass(frozen=True)
 class AtlasBuildStatus:
-    """The state of a build, its last step, and the message of a failure."""
+    """The state of an atlas build, the last step that it reported, and an error message if it failed."""
 
     build: AtlasBuild
     state: State
@@ -77,12 +77,12 @@ class AtlasBuildStatus:
 
     @property
     def has_atlas(self) -> bool:
-        """Return True if an atlas of all or of some texts can be opened."""
+        """Return True if there is an atlas to open, even one of only some of the texts."""
         return (self.atlas / MANIFEST).is_file()
 
 
 class AtlasBuilds:
-    """The builds in a folder; thread-safe, and one build runs at a time."""
+    """The atlas builds in a folder; the class is thread-safe and runs one build at a time."""
 
     def __init__(self, root: Path, command: tuple[str, ...] = COMMAND) -> None:
         """Use the folder FOLDER in ``root``, the folder of the fine-tuned models."""
@@ -95,10 +95,10 @@ class AtlasBuilds:
     def start(
         self, owner: str, model: str, revision: str | None, tokens: int, files: Sequence[tuple[str, bytes]]
     ) -> AtlasBuild:
-        """Store uploaded files (name, content), start a build, and return it.
+        """Store uploaded files, given as (name, content), start a build of their atlas, and return the build.
 
-        The oldest builds beyond the limits are removed. Raise UserError if a build is running, if the files are too
-        many or too large, or if nothing can be written.
+        If a visitor or the app has too many builds, the oldest are deleted. Raise UserError if a build is running, if
+        the files are too many or too large, or if nothing can be written.
         """
         _check(files)
         title = f"{files[0][0][:60]} · {model.rpartition('/')[2][:60]}"
@@ -122,7 +122,10 @@ class AtlasBuilds:
         return build
 
     def go_on(self, build_id: str) -> None:
-        """Continue a stopped build; raise UserError if another build is running or the build does not exist."""
+        """Continue a stopped or failed build.
+
+        Raise UserError if another build is running or the build does not exist.
+        """
         with self._lock:
             found = self.look(build_id)
             if found.state in ("stopped", "failed"):
@@ -162,7 +165,7 @@ class AtlasBuilds:
         return AtlasBuildStatus(build, state, _step(folder / PROGRESS), said, folder)
 
     def builds_of(self, owner: str | None = None) -> tuple[AtlasBuildStatus, ...]:
-        """Return the builds of a visitor, or of all if ``owner`` is None, the newest first."""
+        """Return the builds of a visitor, or all builds if ``owner`` is None, newest first."""
         found = []
         for folder in self.place.glob("*") if self.place.is_dir() else ():
             try:
@@ -219,7 +222,7 @@ def _check(files: Sequence[tuple[str, bytes]]) -> None:
 
 
 def suffix_of(name: str) -> str:
-    """Return the ending of a file that decides its format; other files are texts.
+    """Return the suffix of a file name that decides its format; names with any other suffix give ".txt".
 
     >>> suffix_of("a.JSONL"), suffix_of("../../etc/passwd"), suffix_of("b.tsv")
     ('.jsonl', '.txt', '.tsv')
