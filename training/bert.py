@@ -196,17 +196,14 @@ class PretrainingRun(loop.Run):
 def pretrain(config: PretrainingConfig, stint: RunBudget = TO_THE_END) -> None:
     """Start or resume BERT pre-training until the last step, or until the budget ``stint`` is used up.
 
-    Raise UserError if the configuration, the texts or the checkpoint cannot be used.
+    May raise UserError.
     """
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: PretrainingConfig) -> PretrainingRun:
-    """Tokenise the texts of a run, build its model, and load its latest checkpoint if there is one.
-
-    Without a checkpoint, the masked-LM head of an encoder with stored weights is initialised by ridge regression.
-    """
+    """Tokenise the texts of a run, build its model, and load its latest checkpoint if there is one."""
     folder = start_folder(config.start)
     fits(folder, config.data.length)
     prepare(config, folder / "tokenizer.json")

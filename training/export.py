@@ -222,8 +222,7 @@ def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
 def evaluate_folder(config: PretrainingConfig, folder: Path, pairs: int) -> dict[str, Any]:
     """Score an exported model in float32 on the held-out texts and on the pronoun sentence.
 
-    ``pairs`` is the number of sentence pairs per text source. Return the scores of each source under "sources", and
-    those of the pronoun sentence under "slide".
+    ``pairs`` is the number of sentence pairs per text source.
     """
     where = precision("fp32")
     model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(

@@ -28,9 +28,9 @@ from training.schedule import Schedule, set_rate
 
 @dataclass(frozen=True)
 class Precision:
-    """The device of a training, and the number format of its matrix products: bfloat16 or float32.
+    """The device of a training run, and the number format of its matrix products: bfloat16 or float32.
 
-    Weights and optimiser stay in float32.
+    Weights and optimiser state stay in float32.
     """
 
     device: torch.device
@@ -42,10 +42,10 @@ class Precision:
 
 
 def precision(name: str) -> Precision:
-    """Return the device, a GPU if there is one, and the number format that ``name`` selects.
+    """Return the device to train on, and the number format that ``name`` selects.
 
-    ``name`` is "bf16", "fp32" or "auto", which selects bfloat16 if the hardware supports it. Raise UserError for any
-    other name.
+    The device is a GPU if there is one. ``name`` is "bf16", "fp32" or "auto" (bfloat16 if the hardware supports it).
+    Raise UserError for any other name.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name not in ("auto", "bf16", "fp32"):
@@ -89,10 +89,10 @@ def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: 
 
 
 def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> RunProgress:
-    """Load a checkpoint into the model and return its progress.
+    """Load a checkpoint into the model and, if given, the optimiser; return the run's progress.
 
-    If an optimiser is given, its state is loaded, too, but its learning rates, weight decay and betas stay as
-    configured. Raise UserError if the file is damaged or contains a model of another size.
+    The optimiser keeps its configured learning rates, weight decay and betas. With it, the random state is restored,
+    too. Raise UserError if the file is damaged or contains a model of another size.
     """
     try:
         if not is_zipfile(file):  # torch.save writes zip files; torch.load would also accept older formats
@@ -117,7 +117,7 @@ def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = No
 
 
 def finished_checkpoint(run: Path, command: str) -> Path:
-    """Return the path of a run's checkpoint; raise UserError that names ``command`` if there is none."""
+    """Return the path of a run's checkpoint; if there is none, raise UserError, which names ``command``."""
     saved = run / "checkpoint.pt"
     if not saved.exists():
         raise UserError(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
@@ -129,7 +129,7 @@ PACE_STEPS = 50  # steps whose time is measured before the number of steps is fi
 
 @dataclass(frozen=True)
 class RunBudget:
-    """Limits of a call of ``train``, and changes of the run's plan; None means no limit or no change."""
+    """Limits of a call of ``train``, and changes of the schedule; None means no limit or no change."""
 
     stop_after: float | None = None  # minutes after which the run stops and can be resumed
     finish_in: float | None = None  # minutes until the learning rate reaches 0; replanned at checkpoints and half-way
@@ -143,7 +143,7 @@ TO_THE_END = RunBudget()
 
 @dataclass(frozen=True)
 class StepResult:
-    """The loss of a batch: the total, its parts, and the number of tokens."""
+    """The result of a batch: the total loss, its parts, and the number of tokens."""
 
     loss: torch.Tensor  # () the total loss, for the backward pass
     parts: torch.Tensor  # (part,) the losses to log, in the order of the recipe's PARTS
@@ -179,14 +179,14 @@ class Run(ABC):
         """Evaluate the model on held-out text and log the results."""
 
     def settings(self) -> dict[str, float]:
-        """Return settings that change during the run, for the step's line in the log."""
+        """Return the settings that change during the run, to be logged with each step."""
         return {}
 
 
 def train(run: Run, stint: RunBudget) -> None:
     """Train a run until its last step, or until the budget ``stint`` is used up.
 
-    Raise UserError if the changes in ``stint`` (``raise_to``, ``finish_in``) are impossible at this step of the run.
+    Raise UserError if this run cannot take the changes ``raise_to`` or ``finish_in`` of the budget at its current step.
     """
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)

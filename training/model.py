@@ -35,7 +35,7 @@ def start_folder(start: str) -> Path:
 
 
 def fits(folder: Path, length: int) -> None:
-    """Raise UserError if the model in a folder has fewer than ``length`` positions."""
+    """Raise UserError if the model in a folder reads fewer than ``length`` tokens."""
     most = BertConfig.from_pretrained(folder).max_position_embeddings
     if length > most:
         raise UserError(
@@ -44,7 +44,7 @@ def fits(folder: Path, length: int) -> None:
 
 
 def vocabulary(folder: Path) -> Vocabulary:
-    """Return the special token ids of a folder's tokenizer, and flags for tokens that continue a word."""
+    """Return the special token ids of the tokenizer in a folder, and which tokens continue a word."""
     tokenizer = BertTokenizerFast.from_pretrained(folder)
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     special = {*tokenizer.all_special_ids, *(i for i, token in enumerate(tokens) if token.startswith("[unused"))}
@@ -59,10 +59,10 @@ def vocabulary(folder: Path) -> Vocabulary:
 
 
 def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
-    """Build the model of a folder; return it, and True if its encoder has stored weights.
+    """Build a BERT for pre-training from a folder; return it, and True if the folder has encoder weights.
 
-    Dropout is off: a run of this size reads no text twice, so there is little to overfit. Weights that the folder lacks
-    are random, drawn by the seed. Raise UserError if the stored weights do not fit config.json.
+    Dropout is off: a run of this size reads no text twice, so there is little to overfit. All other weights are random,
+    drawn by the seed. Raise UserError if the stored weights do not fit config.json.
     """
     config = BertConfig.from_pretrained(
         folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
@@ -96,7 +96,7 @@ class PretrainingOutput:
 def read(
     model: BertForPreTraining, batch: PretrainingBatch, device: torch.device, *, attentions: bool = False
 ) -> PretrainingOutput:
-    """Run a forward pass of BERT on a batch.
+    """Run a forward pass of BERT on a batch and return its outputs.
 
     Vocabulary logits, the most expensive part, are computed only at the positions to predict.
     """
@@ -120,9 +120,9 @@ def encode(
 
 
 def losses(reading: PretrainingOutput, batch: PretrainingBatch) -> tuple[Tensor, Tensor]:
-    """Compute the mean cross-entropies, in nats, of masked tokens and next sentence.
+    """Compute the mean cross-entropies in nats of masked tokens and of next-sentence prediction.
 
-    BERT's loss is their sum.
+    BERT's pre-training loss is their sum.
     """
     device = reading.logits.device
     pieces = functional.cross_entropy(reading.logits.float(), _to_device(batch.masked.labels, device))
@@ -148,10 +148,10 @@ def teach(teacher: BertModel, batch: PretrainingBatch, device: torch.device, row
 
 
 def divergence(taught: tuple[Tensor, ...], learnt: tuple[Tensor, ...]) -> Tensor:
-    """Compute the Kullback-Leibler divergence of the student's attention maps from the teacher's.
+    """Compute the Kullback-Leibler divergence D(teacher ‖ student) of attention maps.
 
-    The result is in nats, averaged over queries, heads, rows and layers. Rows of the student beyond the teacher's
-    are ignored.
+    The result is in nats, averaged over queries, heads, rows and layers. ``taught`` and ``learnt`` have the maps of the
+    teacher and the student per layer. Only the rows that the teacher has are compared.
 
     >>> even, one_sided = torch.tensor([[[[0.5, 0.5]]]]), torch.tensor([[[[0.25, 0.75]]]])
     >>> round(float(divergence((even, even), (even, one_sided))), 4)  # half of 0.5 log 2 + 0.5 log (2/3)
@@ -173,7 +173,7 @@ SHIFT = 3.0  # offset, in standard deviations of GELU's input, at which GELU is 
 def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Fit an affine map from hidden states to targets, both (n, width), by ridge regression.
 
-    Return (matrix, offset).
+    Return its matrix and its offset.
 
     >>> states = torch.randn(200, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     >>> matrix, offset = ridge(states, states * 2 + 1)

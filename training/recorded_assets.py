@@ -34,7 +34,7 @@ from probing.reference_priors import measure_priors, store
 
 
 def write_priors() -> None:
-    """Measure the positional priors of the embedded models' heads, and store them in assets/."""
+    """Measure the positional priors of the heads of the embedded models; store them in assets/."""
     backend = LocalBackend(Settings(offline=True))
     store({card.id: measure_priors(backend, card.id, None, card.kind) for card in (EMBEDDED_CARD, *OWN_CARDS)})
 
@@ -87,9 +87,10 @@ def record_trace() -> Trace:
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """Return the difference between the weights of a stored trace and those of the recorded trace.
+    """Return how much the attention weights of a stored trace deviate from those of the recorded trace.
 
-    It has the largest difference of a weight, and the mean share of attention that goes to other tokens.
+    ``largest`` is the largest deviation of a weight. ``moved`` is the share of each row's attention that goes to other
+    tokens, averaged over rows and heads.
     """
     largest, moved = [], []
     for layer in range(trace.layers):

@@ -17,10 +17,7 @@ if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, wh
 
 @dataclass(frozen=True)
 class Plan:
-    """A linear decay of the learning rate to 0 at step ``last``.
-
-    It begins at ``step`` with ``share`` of the peak rate.
-    """
+    """A linear decay of the learning rate, from ``share`` of its peak at ``step`` to 0 at step ``last``."""
 
     step: int
     share: float
@@ -31,7 +28,7 @@ class Plan:
 class Schedule:
     """A learning-rate schedule relative to its peak: a linear warm-up, then linear decays.
 
-    Each decay replaces the one before it from its first step on.
+    From its first step on, each decay replaces the decay before it.
     """
 
     warm_up: int
@@ -43,7 +40,7 @@ class Schedule:
         return self.plans[-1].last
 
     def share(self, step: int) -> float:
-        """Return the learning rate at a step, relative to its peak.
+        """Return the learning rate at a step as a share of its peak, between 0 and 1.
 
         >>> shape = start(warm_up=2, last=6)
         >>> [round(shape.share(step), 2) for step in range(7)]
@@ -57,11 +54,10 @@ class Schedule:
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
     def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
-        """Return the schedule with a decay from ``step`` to a new last step.
+        """Return the schedule with a new decay from ``step`` to the last step ``last``.
 
-        During the warm-up, the decay starts at its end. Otherwise the learning rate continues from its current value,
-        or from ``share``. A rate that has reached 0 rises only if ``share`` is given. Raise UserError if ``last`` is
-        not after ``step``.
+        During the warm-up, the decay starts when the warm-up ends. Later it starts from the current learning rate, or
+        from ``share`` of the peak if given. Raise UserError if ``last`` is not after ``step``.
         """
         if last <= step:
             raise UserError(f"The last step, {last}, is not after step {step}.")
@@ -86,7 +82,7 @@ def read(said: Mapping[str, Any]) -> Schedule:
 
 
 def start(warm_up: int, last: int) -> Schedule:
-    """Return a schedule of a warm-up and a decay that ends at ``last``.
+    """Return a schedule with ``warm_up`` steps of warm-up and a decay that ends at step ``last``.
 
     Raise UserError if no step is left after the warm-up.
     """
@@ -96,9 +92,9 @@ def start(warm_up: int, last: int) -> Schedule:
 
 
 def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
-    """Return AdamW over all parameters; each parameter group has its peak learning rate as ``peak``.
+    """Return AdamW over all parameters; each parameter group has its peak learning rate under ``peak``.
 
-    With ``layer_decay`` d, the learning rate of each layer of a BERT is d times that of the layer above it.
+    In a BERT, each layer's learning rate is ``layer_decay`` times that of the layer above it.
     """
     import torch
 
@@ -123,7 +119,7 @@ def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: flo
 
 
 def set_rate(optimiser: torch.optim.Optimizer, share: float) -> None:
-    """Set the learning rate of every group to ``share`` of its peak."""
+    """Set the learning rate of every parameter group to ``share`` of its peak."""
     for group in optimiser.param_groups:
         group["lr"] = group["peak"] * share
 

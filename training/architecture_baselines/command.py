@@ -56,10 +56,7 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
-    """Yield a run for each combination of the command-line options, all runs of the first seed first.
-
-    Ablations and other numbers of layers apply to the Transformer only, so the baselines are skipped there.
-    """
+    """Yield a run for each combination of the command-line options, all runs of the first seed first."""
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):

@@ -22,7 +22,7 @@ HEADS = 4
 
 
 class SequenceModel(nn.Module, ABC):
-    """The base class of the three models: it has a token embedding and an output layer."""
+    """The base class of the models, with a token embedding and an output layer."""
 
     def __init__(self, tokens: int, inside: int) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class TransformerLayer(nn.Module):
         return states
 
     def attend(self, states: Tensor) -> Tensor:
-        """Compute multi-head self-attention on states (row, position, WIDE); the shape stays the same."""
+        """Compute multi-head self-attention on states (row, position, WIDE)."""
         rows, places, _ = states.shape
         parts = self.asked(states).view(rows, places, 3, self.heads, WIDE // self.heads)
         queries, keys, values = parts.permute(2, 0, 3, 1, 4)  # each (row, head, position, channel)

@@ -37,13 +37,13 @@ OTHERS = 6  # letters that are fillers
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A synthetic sequence task, whose texts are drawn at random.
+    """A synthetic sequence task with texts drawn at random.
 
     ``draw`` takes a generator, a number of texts and a distance, and returns ids and targets. The distance is the
     number of positions between the tokens that depend on each other; ``least`` is the shortest. ``tokens`` is the size
-    of the vocabulary, and ``chance`` the accuracy of guessing. If ``masked`` is set, a Transformer needs causal
-    attention, because its targets depend only on earlier positions. If ``running`` is set, every position has a target,
-    but only the last is scored.
+    of the vocabulary, and ``chance`` the accuracy of guessing. If ``masked`` is set, targets depend on earlier
+    positions only, so attention must be causal. If ``running`` is set, every position has a target, but only the last
+    is scored.
     """
 
     tokens: int

@@ -1,7 +1,4 @@
-"""The command `python -m training answer`, which fine-tunes a model on questions in SQuAD's JSON format.
-
-It writes the model with its scores, its predictions and a model card.
-"""
+"""The command `python -m training answer`, which fine-tunes a model on questions in SQuAD's JSON format."""
 
 from __future__ import annotations
 
@@ -127,8 +124,8 @@ def teach_answers(
 ) -> Scores:
     """Start or resume fine-tuning on questions in ``folder``, save the best model, and return its scores.
 
-    If the training is stopped by Ctrl-C or SIGTERM, the best model so far is saved. A second call with the same
-    arguments resumes it. Raise UserError if the data, the model or the folder cannot be used.
+    If Ctrl-C or SIGTERM stops the training, the best model so far is saved, and the same call resumes it later. May
+    raise UserError.
     """
     refuse_finished(folder)
     run = prepare_answers(questions, model, settings, folder / RUN, machine)

@@ -77,9 +77,9 @@ class _Window:
 
 
 def encode_questions(questions: Sequence[PassageQuestion], tokenizer: Any, length: int, stride: int) -> QuestionWindows:
-    """Tokenise questions with their passages into windows of at most ``length`` tokens.
+    """Tokenise questions with their passages into windows of at most ``length`` tokens; may raise UserError.
 
-    Neighbouring windows of a question share ``stride`` passage tokens. Raise UserError if the tokenizer fails.
+    Neighbouring windows of a question share ``stride`` passage tokens.
     """
     found: list[_Window] = []
     for first in range(0, len(questions), CHUNK):
@@ -137,10 +137,10 @@ def _passage_letters(passage: str, offsets: Sequence[Letters], kinds: Sequence[i
 def answer_questions(
     model: Any, asked: QuestionWindows, padding: int, where: Precision, no_answer: bool
 ) -> tuple[list[BestSpans], float]:
-    """Return the best answer spans of every question over all its windows, and the mean loss per window in nats.
+    """Return the best answer spans of every question over all its windows, and the mean cross-entropy in nats.
 
-    ``padding`` is the id of the padding token. If ``no_answer`` is set, the model may predict that there is no answer.
-    Dropout is off; afterwards the model returns to its earlier mode (training or evaluation).
+    If ``no_answer`` is set, the model may predict that there is no answer. Dropout is off; afterwards the model returns
+    to its earlier mode (training or evaluation).
     """
     learning = model.training
     model.eval()
@@ -193,10 +193,7 @@ class AnswerRun(FinetuneRun):
 def prepare_answers(
     given: QuestionSet, model: str, settings: FinetuneSettings, folder: Path, machine: Machine
 ) -> AnswerRun:
-    """Prepare a new question-answering run in a folder, or resume its checkpoint.
-
-    Raise UserError if the data, the model or the checkpoint cannot be used.
-    """
+    """Prepare a new question-answering run in a folder, or resume its checkpoint; may raise UserError."""
     silence_transformers()
     start = _open_start(given, model, settings, machine)
     start.model.config.no_answer = given.no_answer  # saved in config.json, and read by the app

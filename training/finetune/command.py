@@ -38,8 +38,8 @@ RUN = "run"  # subfolder of the model's folder with checkpoint, best weights and
 def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine) -> Scores:
     """Start or resume a fine-tuning run in ``folder``, save the best model, and return its scores.
 
-    If the training is stopped by Ctrl-C or SIGTERM, the best model so far is saved. A second call with the same
-    arguments resumes it. Raise UserError if the data, the model or the folder cannot be used.
+    If Ctrl-C or SIGTERM stops the training, the best model so far is saved, and the same call resumes it later. May
+    raise UserError.
     """
     refuse_finished(folder)
     run = prepare_run(task.labels, model, settings, folder / RUN, machine)
@@ -69,10 +69,7 @@ def remove_checkpoints(run: FinetuneRun) -> None:
 
 
 def refuse_finished(folder: Path) -> None:
-    """Raise UserError if a run cannot be started or resumed in ``folder``.
-
-    It can be if the folder is missing, empty or contains an unfinished run.
-    """
+    """Raise UserError unless ``folder`` is missing, empty, or contains an unfinished run."""
     begun = (folder / RUN / "checkpoint.pt").exists()
     if (folder / WEIGHTS).exists() and not begun:
         raise UserError(f"{folder} holds a finished model. Name another folder, or remove it.")
@@ -207,7 +204,7 @@ def run_to_end(
 
 
 def check_places(asked: argparse.Namespace) -> None:
-    """Raise UserError if the JSON file for the scores, an option of the command, cannot be written."""
+    """Raise UserError if the file that --json names for the scores cannot be written."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 

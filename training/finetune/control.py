@@ -51,8 +51,8 @@ def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the f
     """Train the shuffled-label controls of a fine-tuned model; return False if the training is interrupted.
 
     ``taught`` is the folder of the fine-tuned model; ``task``, ``model``, ``settings`` and ``machine`` are those of its
-    training. Each control trains for as many steps as the fine-tuned model's best checkpoint. Each is saved in its own
-    subfolder of ``folder``. After Ctrl-C or SIGTERM, a second call resumes the unfinished control.
+    training. Each control trains as many steps as that model's best checkpoint, and is saved in a subfolder of
+    ``folder``. After Ctrl-C or SIGTERM, a second call resumes the unfinished control.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))

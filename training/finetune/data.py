@@ -120,9 +120,9 @@ def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, 
     """Return the position of the token at which each word's tag is predicted, shape (word,).
 
     It is the first token that begins in the word. ``words`` has (start, end) of each word in characters, and ``pieces``
-    (position, start, end) of each token. If no token begins in a word, the result is negative. It is GOES_ON if a token
-    of an earlier word reaches into the word. Otherwise it is UNREAD, because the word was truncated or the tokenizer
-    drops all its characters (such as a soft hyphen).
+    (position, start, end) of each token. If no token begins in a word, the result is GOES_ON if a token of an earlier
+    word reaches into the word. Otherwise it is UNREAD: the word was truncated, or the tokenizer drops all its
+    characters (such as a soft hyphen).
 
     The examples are: two words of a token each; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d";
     three words, truncated after the second; three words of which the tokenizer drops the second.

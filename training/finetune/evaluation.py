@@ -249,7 +249,7 @@ MOST = 200_000  # most features, chosen by frequency
 def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
     """Fit a baseline to labelled texts: logistic regression on TF-IDF features.
 
-    The method ``predict`` of the result takes a list of texts and returns their classes.
+    Its method ``predict`` returns the classes of a list of texts.
 
     >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
     >>> fit_baseline(rows).predict(["a good one"]).tolist()

@@ -1,6 +1,6 @@
-"""The command `python -m training job FOLDER`, which runs a visitor's fine-tuning job in a folder.
+"""The command `python -m training job FOLDER`, which runs a visitor's fine-tuning job in resumable phases.
 
-A job has three phases, each of which can be resumed: fine-tuning, shuffled-label controls, and their comparison.
+The phases are fine-tuning, shuffled-label controls, and a comparison of both.
 """
 
 from __future__ import annotations
@@ -54,10 +54,7 @@ class JobContext:
 
 
 def run(folder: Path) -> None:
-    """Run the remaining phases of the job in a folder, and write its status into the folder.
-
-    If a phase fails, write the reason into the status, and raise UserError.
-    """
+    """Run the remaining phases of the job in a folder, and write its status there; may raise UserError."""
     folder = folder.absolute()
     job = jobs.read(folder)
     lower_priority()
@@ -153,10 +150,7 @@ def lower_priority() -> None:
 
 
 def end_with_parent() -> None:
-    """Start a thread that stops this process if the app ends.
-
-    The app holds the other end of the pipe to standard input, which closes if the app ends.
-    """
+    """Start a thread that stops this process if the app ends and its pipe to standard input closes."""
 
     def watch() -> None:
         while os.read(0, 1):

@@ -92,10 +92,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 
 
 def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
-    """Raise UserError if a task needs the characters of each token and the tokenizer cannot return them.
-
-    Tagging and answering need them; text classification does not.
-    """
+    """Raise UserError if ``kind`` is "tag" or "answer" and the tokenizer cannot return character offsets."""
     if kind == "answer" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(

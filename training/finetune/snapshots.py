@@ -51,10 +51,7 @@ class UnseenSentences:
 
 
 def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings) -> UnseenSentences | None:
-    """Sample test rows whose text is not a train row, with the seed of the settings.
-
-    Return None if there are none.
-    """
+    """Sample test rows whose text is not a train row, by the seed; return None if there are none."""
     taught = {row.text for row in labels.train}
     left = {row.text: row for row in labels.test if row.text.strip() and row.text not in taught}
     if not left:
@@ -85,9 +82,9 @@ Places = NDArray[np.intp]
 
 
 class SnapshotRecorder:
-    """A recorder of a model's attention maps on fixed sentences during training.
+    """A recorder of a model's attention maps on fixed sentences during training, which runs a copy on the CPU.
 
-    It runs a copy of the model on the CPU. The constructor raises UserError if the model's maps cannot be recorded.
+    The constructor raises UserError if the maps cannot be recorded.
     """
 
     def __init__(self, start: FinetuneStart, seen: UnseenSentences) -> None:
@@ -200,10 +197,7 @@ class Snapshots:
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots of later steps than ``step``, at which a run resumes.
-
-        The resumed run may continue differently.
-        """
+        """Delete the snapshots after ``step``, at which a run resumes that may continue differently."""
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()

@@ -131,10 +131,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Save the model's weights if they rank above the saved best weights; return True if saved.
-
-    ``reached`` is the current dev score of the model.
-    """
+    """Save the model's weights if ``reached`` ranks above the saved best weights; return True if saved."""
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False
@@ -245,10 +242,7 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
     machine: Machine,
     made: type[FinetuneRun] = FinetuneRun,
 ) -> FinetuneRun:
-    """Prepare a new fine-tuning run in a folder, or resume its checkpoint.
-
-    ``made`` is the class of the run. Raise UserError if the data, the model or the checkpoint cannot be used.
-    """
+    """Prepare a fine-tuning run of the class ``made`` in a folder, or resume its checkpoint; may raise UserError."""
     _refuse_nothing(labels)
     silence_transformers()
     start = open_start(labels, model, settings, machine)
@@ -301,8 +295,8 @@ def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its clas
 ) -> Made:
     """Create a run of the class ``made`` in a folder, or resume it from the folder's checkpoint.
 
-    ``dev`` is a function of the number of dev rows to evaluate; it returns the fields of the run that hold these rows.
-    ``film`` creates the recorder of snapshots, or returns None. Raise UserError if the run cannot start.
+    ``dev`` is a function of the number of dev rows to evaluate; it returns the fields of the run with these rows.
+    ``film`` creates the recorder of snapshots, or returns None. May raise UserError.
     """
     start = given.start
     torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads

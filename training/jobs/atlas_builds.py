@@ -122,10 +122,7 @@ class AtlasBuilds:
         return build
 
     def go_on(self, build_id: str) -> None:
-        """Continue a stopped or failed build.
-
-        Raise UserError if another build is running or the build does not exist.
-        """
+        """Continue a stopped or failed build; raise UserError if another is running or it does not exist."""
         with self._lock:
             found = self.look(build_id)
             if found.state in ("stopped", "failed"):

@@ -1,4 +1,4 @@
-"""Runs of a Transformer and its baselines (LSTM, CNN), started by pages and with progress for them."""
+"""Runs of a Transformer and its baselines (LSTM, CNN) that pages start and whose progress they show."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Points = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True)
 class BaselineRequest:
-    """The request to train a network on a task. ``off`` names the part that a Transformer lacks, or is ""."""
+    """A request to train a network on a task. ``off`` is the part to ablate in a Transformer, or ""."""
 
     task: str
     model: str
@@ -69,10 +69,10 @@ class BaselineRequest:
 
 @dataclass(frozen=True)
 class BaselineRun(BaselineRequest):
-    """The result of training a network.
+    """The result of training a network on a task.
 
-    ``before`` and ``after`` are the gradient norms of the last position's score with respect to each token vector,
-    before and after training. They begin with the last token.
+    ``before`` and ``after`` are the norms of the gradient of the last position's logit with respect to each token
+    embedding, before and after training. The last token's norm comes first.
     """
 
     numbers: int = 0  # number of parameters
@@ -86,7 +86,7 @@ class BaselineRun(BaselineRequest):
 
 @dataclass(frozen=True)
 class RecordedRuns:
-    """Finished runs; ``times`` has the pairs (number of tokens, milliseconds per step) of each network."""
+    """Finished runs; ``times`` has pairs (number of tokens, milliseconds per step) for each network."""
 
     runs: tuple[BaselineRun, ...]
     times: Mapping[str, Points]
@@ -104,14 +104,17 @@ def shares(runs: Sequence[BaselineRun]) -> FloatArray:
 
 
 def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
-    """Return each run's mean accuracy at trained distances and at longer ones, two arrays (seed,)."""
+    """Return the mean accuracy of each run at distances as in training and at longer distances, each (seed,)."""
     trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
     values = shares(runs)
     return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
 
 
 def gradient_norms(runs: Sequence[BaselineRun], when: str) -> FloatArray:
-    """Return the gradient norms of the runs, shape (seed, distance in tokens)."""
+    """Return the gradient norms of the runs, shape (seed, tokens back from the last).
+
+    ``when`` is "before" or "after", for the untrained or the trained network.
+    """
     return np.array([run.before if when == "before" else run.after for run in runs])
 
 
@@ -130,7 +133,7 @@ def read(file: Path = RECORDED) -> RecordedRuns:
 
 
 def write(runs: Iterable[BaselineRun], times: Mapping[str, Points], file: Path) -> None:
-    """Write times and runs as JSON, with a line for each run, sorted by name."""
+    """Write runs and times to a JSON file, with a line for each run, sorted by name."""
     lines = [json.dumps(asdict(run), separators=(",", ":")) for run in sorted(runs, key=lambda run: run.name)]
     text = ",\n".join(lines)
     file.write_text(f'{{"times":{json.dumps(times)},\n"runs":[\n{text}\n]}}\n', encoding="utf-8")
@@ -160,9 +163,9 @@ class BaselineStatus:
 
 
 class BaselineRunner:
-    """The training processes of baseline runs that an app started. Thread-safe.
+    """The training processes of baseline runs that an app starts, one at a time. Thread-safe.
 
-    Their results are in a temporary folder, which is deleted with this object.
+    Results are in a temporary folder, which is deleted with this object.
     """
 
     def __init__(self, command: tuple[str, ...] = COMMAND, longest: float = LONGEST) -> None:
@@ -253,7 +256,7 @@ class BaselineRunner:
 
 
 def options(ask: BaselineRequest) -> tuple[str, ...]:
-    """Return a request as command-line options.
+    """Return a request as options of the command `python -m training rivals`.
 
     >>> " ".join(options(BaselineRequest("copying", "lstm", seed=3)))
     '--task copying --model lstm --off nothing --seed 3 --steps 800'

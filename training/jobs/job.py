@@ -1,4 +1,4 @@
-"""A visitor's fine-tuning job: its request, rows, limits and status files, and the zip file of its model."""
+"""A visitor's fine-tuning job: request, rows, status and limits in a folder, and a zip file of the model."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Status:
-    """The content of a job's status.json. ``pid`` is the process that runs the job."""
+    """The content of a job's status.json. ``pid`` is the id of the process that runs the job."""
 
     state: State
     phase: Phase = "teach"
@@ -113,11 +113,11 @@ class JobStatus:
 
     @property
     def has_model(self) -> bool:
-        """Return True if the model is saved with its scores and predictions."""
+        """Return True if the fine-tuned model is saved with its scores and predictions."""
         return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
-        """Return the rows of a kind in a phase's metrics.jsonl; the default is the current phase."""
+        """Return the logged rows of one kind, such as "step", of a phase; by default of the current phase."""
         run = {"teach": self.model, "twin": self.folder / TWIN}.get(phase or self.phase)
         return [] if run is None else metrics(run / "run" / "metrics.jsonl", kind)
 
@@ -151,7 +151,7 @@ def write(job: Training, folder: Path) -> None:
 
 
 def read(folder: Path) -> Training:
-    """Read the job of a folder; raise UserError if it is malformed or belongs to another folder."""
+    """Read a job's request from its folder; raise UserError if it is malformed or of another folder."""
     try:
         with (folder / sources.JOB).open("rb") as stream:
             raw = json.loads(stream.read(sources.MOST_BYTES))
@@ -214,7 +214,7 @@ def replace_file(file: Path, text: str) -> None:
 
 
 def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the rows of a kind in a metrics.jsonl, without an incomplete last line of a running job."""
+    """Return the rows of one kind, such as "step", in a metrics.jsonl; skip incomplete lines."""
     found = []
     try:
         with file.open("rb") as stream:
@@ -235,9 +235,9 @@ BLOCK = 2**20  # bytes
 
 
 def iterate_zip(model: Path, name: str, left_out: str = "") -> Iterator[bytes]:
-    """Yield the bytes of a zip file with the model's files in the folder ``name``; may raise OSError.
+    """Yield the bytes of a zip file of a model's folder, in which the files are under ``name``; may raise OSError.
 
-    Subfolders, such as the run's checkpoint, and the file ``left_out`` are left out. Nothing is compressed, because
+    Subfolders, such as the run's checkpoint, and the file ``left_out`` are omitted. Nothing is compressed, because
     weights barely compress.
     """
     sink = _Sink()
@@ -303,10 +303,10 @@ def count_parameters(model: str, revision: str | None, settings: Settings) -> in
 
 
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
-    """Return the jobs to delete, oldest first, so that a new model fits into the disk space ``budget``.
+    """Return the jobs to delete, oldest first, so that a new model fits into the disk space.
 
-    ``budget`` is in bytes, and ``coming`` the number of parameters of the new model. Jobs that wait or run, and models
-    from which these start, are never deleted.
+    ``budget`` is the space in bytes, and ``coming`` the number of parameters of the new model. Jobs that wait or run
+    are never deleted, nor are the fine-tuned models from which they start.
     """
     found = sorted(looks, key=lambda look: look.job.begun)
     busy = [look for look in found if look.state in ("waiting", "running")]

@@ -1,4 +1,4 @@
-"""A queue of visitors' fine-tuning jobs, run one at a time in separate processes."""
+"""A queue that runs visitors' fine-tuning jobs one at a time, each in its own process."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class TrainingProcess:
-    """A fine-tuning or build that runs as a child process."""
+    """A fine-tuning or an atlas build that runs as a child process."""
 
     def __init__(self, command: tuple[str, ...], folder: Path, root: Path | None = None) -> None:
         """Start the process; ``root`` is the folder of the fine-tuned models, or None for the folder above."""
@@ -76,9 +76,9 @@ class TrainingProcess:
 
 
 def is_running(pid: int, folder: Path) -> bool:
-    """Return True if process ``pid`` exists and is the training in this folder.
+    """Return True if process ``pid`` exists and its command line names ``folder``.
 
-    The command line is checked, because another program can have the same process id later.
+    Another program can have the same process id later.
     """
     import psutil
 
@@ -95,7 +95,7 @@ def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
 
 
 def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
-    """Return the state and the error message of a process that ended without writing its status."""
+    """Return the state and the error message of a job whose process ended without writing them."""
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))
@@ -112,7 +112,7 @@ def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str
 
 
 def last_words(log: Path) -> str:
-    """Return the last line of a process's log without file paths; empty if there is none."""
+    """Return the last line of a process's log, with file paths replaced by "…"; "" if there is none."""
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - 4_000))
@@ -131,7 +131,10 @@ OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted
 
 
 class TrainingQueue:
-    """The queue of the jobs in a folder. Thread-safe; apps that share the folder also take turns."""
+    """The queue of the jobs in a folder, which runs one job at a time. Thread-safe.
+
+    Apps that share the folder take turns.
+    """
 
     def __init__(
         self,
@@ -223,7 +226,7 @@ class TrainingQueue:
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
-        """Return the jobs of all visitors that must be deleted before this model can be fine-tuned.
+        """Return the jobs of all visitors that must be deleted before a model can be fine-tuned.
 
         May raise UserError.
         """
@@ -234,7 +237,7 @@ class TrainingQueue:
         return jobs.folder_size(self._folder(job_id))
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until this queue has no running or waiting job; return False after ``seconds``."""
+        """Wait until this queue has no running or waiting job; return False if that takes over ``seconds``."""
         with self._lock:
             thread = self._thread
         if thread is not None:

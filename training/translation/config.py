@@ -29,7 +29,7 @@ Vocabulary = Annotated[int, Range(f"at least {SMALLEST}", lambda number: number 
 
 @dataclass(frozen=True)
 class Languages:
-    """The ISO 639-1 codes of the languages in the first and second column of the pairs."""
+    """The ISO 639-1 codes of the languages in the first and second column of the sentence pairs."""
 
     source: str = "en"
     target: str = "fr"
@@ -67,14 +67,14 @@ class TranslationOptimizer(config.OptimizerTable):
 
 @dataclass(frozen=True)
 class TranslationCard(config.CardTable):
-    """The texts of a translator's model card."""
+    """The hand-written texts of the model card of a translation model."""
 
     title: str = "A small translator"
 
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """The configuration of a run: its folder, its pairs and its model."""
+    """The configuration of a translation run: its folder, its sentence pairs and all settings."""
 
     run: Path  # the folder that the run writes to
     pairs: TextSource
@@ -97,9 +97,9 @@ _TABLES = {
 
 
 def read(file: Path) -> TranslationConfig:
-    """Read a configuration from a TOML file; raise UserError if it is invalid.
+    """Read a translation configuration from a TOML file; raise UserError if it is invalid.
 
-    Paths in the file are relative to the file.
+    Paths in the file are relative to the folder of the file.
     """
     raw = toml(file, required=("run", "pairs"), tables=tuple(_TABLES))
     here = file.resolve().parent

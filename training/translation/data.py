@@ -28,7 +28,7 @@ REPLACED = (
 
 
 def clean(text: str) -> str:
-    """Return the normalised sentence, as used in training and scoring.
+    """Return a sentence with normalised characters and spaces, as used in training and scoring.
 
     >>> clean("O\u00f9 est-il\u202f?  Ici\u00a0!")
     'Où est-il ? Ici !'
@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """Return a string that is equal for sentences that differ only in case, punctuation or spaces.
+    """Return a string that is the same for sentences that differ only in case, punctuation or spaces.
 
     >>> key("Well, that's it!") == key("well that's it")
     True
@@ -62,7 +62,7 @@ class HeldOut:
 
 
 def pairs(file: Path) -> Iterator[Pair]:
-    """Yield the normalised pairs of a .tsv or .tsv.xz file, ignoring further columns.
+    """Yield the normalised (source, target) pairs of a .tsv or .tsv.xz file, ignoring further columns.
 
     Raise UserError if the file is missing or malformed.
     """
@@ -85,10 +85,10 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut]]:
-    """Split sentence pairs into training pairs and held-out sources, without duplicates, in the file's order.
+    """Split (source, target) pairs into training pairs and held-out sources, without duplicates.
 
-    The split is decided by a hash of ``key(source)``, so sentences that differ only in case or punctuation stay
-    together.
+    A source is held out by a hash of ``key(source)``, with the probability ``share``. Sources that differ only in case
+    or punctuation therefore stay together.
 
     >>> train, held = split([("Hi.", "Salut."), ("Hi!", "Salut !"), ("Hi!", "Bonjour !")], share=1.0)
     >>> [(pair.source, len(pair.references)) for pair in held], train
@@ -135,7 +135,7 @@ def learn_tokenizer(texts: Iterable[str], size: int, longest: int) -> PreTrained
 
 
 def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
-    """Return a transformers tokenizer that truncates and pads only on request."""
+    """Wrap a ``tokenizers`` tokenizer for transformers; it truncates and pads only on request."""
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
         pad_token=PAD,
@@ -148,7 +148,7 @@ def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """Load the tokenizer of a folder."""
+    """Load the tokenizer from a folder."""
     return PreTrainedTokenizerFast.from_pretrained(folder)
 
 
@@ -173,7 +173,7 @@ def _frame(model: models.BPE) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Texts:
-    """The token ids of many texts, concatenated in one array; ``starts`` has the start of each text."""
+    """The token ids of many texts, concatenated in one array; ``starts`` has the offset of each text."""
 
     pieces: NDArray[np.int32]  # (token,) ids of all texts, concatenated
     starts: NDArray[np.int64]  # (text + 1,) offset of each text, then the end of the last
@@ -188,7 +188,7 @@ class Texts:
 
 
 def texts(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> Texts:
-    """Concatenate the token ids of many texts to a ``Texts`` object."""
+    """Concatenate the token ids of many texts into a ``Texts`` object."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Texts(np.concatenate([np.asarray(row, np.int32) for row in rows]), starts)
 
@@ -208,7 +208,7 @@ class TranslationBatch:
 
 
 def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Return rows of token ids of unequal length as a padded array, shape (row, position).
+    """Return rows of token ids of unequal length as an array padded on the right, (row, position).
 
     >>> laid_out([[5, 6, 7], [8]], padding=0).tolist()
     [[5, 6, 7], [8, 0, 0]]

@@ -66,7 +66,7 @@ Aligned = tuple[str, str, tuple[tuple[str, str], ...]]
 class AlignmentHead:
     """The cross-attention head that most often has its largest weight on the aligned source word.
 
-    Layers and heads are counted from 0.
+    Its accuracies are measured on sentences with annotated word pairs. Layers and heads are counted from 0.
     """
 
     layer: int
@@ -83,7 +83,10 @@ class AlignmentHead:
 def alignment(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Aligned] = ALIGNED
 ) -> AlignmentHead:
-    """Find the cross-attention head that aligns words best; the target is given (teacher forcing)."""
+    """Find the cross-attention head that aligns annotated word pairs best.
+
+    The decoder reads the given translations (teacher forcing).
+    """
     before, own, strict, straight = [], [], [], []
     model.eval()
     for source, target, words in sentences:
@@ -122,7 +125,7 @@ def alignment(
 
 
 def pieces(encoding: Any, text: str, word: str) -> list[int]:
-    """Return the positions of a word's tokens in an encoded text."""
+    """Return the positions of the tokens of the first occurrence of a word in an encoded text."""
     begin, end = next(re.finditer(rf"\b{word}\b", text)).span()
     offsets = encoding.encodings[0].offsets
     return [at for at, (first, last) in enumerate(offsets) if first < end and last > begin and first < last]
@@ -156,7 +159,7 @@ class TranslationScore:
 def teacher_forcing_scores(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, held: Sequence[HeldOut], precision: Precision
 ) -> TeacherForcingScores:
-    """Compute the next-token loss and accuracy on the first reference of each sentence."""
+    """Compute the next-token loss and accuracy on the first reference translation of each sentence."""
     sides = [one.source for one in held], [one.references[0] for one in held]
     rows = list(zip(*(_truncate_rows(model, encode_sentences(tokenizer, side)) for side in sides), strict=True))
     rows.sort(key=lambda row: (len(row[1]), len(row[0])))
@@ -179,7 +182,7 @@ def teacher_forcing_scores(
 def translate(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str], *, beams: int
 ) -> list[str]:
-    """Return the translations in the order of the sentences; decoding is greedy if ``beams`` is 1."""
+    """Translate sentences by beam search with ``beams`` beams; 1 means greedy decoding."""
     model.eval()
     rows = _truncate_rows(model, encode_sentences(tokenizer, sentences))
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
@@ -203,9 +206,9 @@ def translate(
 def score_translations(
     translations: Sequence[str], held: Sequence[HeldOut], *, references: int | None = None
 ) -> TranslationScore:
-    """Compute BLEU and chrF of translations against all references of each sentence, or the first few.
+    """Compute BLEU and chrF of translations against the first ``references`` references of each sentence.
 
-    ``references`` is the number of references that are used; None means all.
+    If ``references`` is None, all references count.
     """
     metrics = sacrebleu().metrics
     kept = [one.references[:references] for one in held]
@@ -287,9 +290,10 @@ def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> 
 
 
 def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the logits (position, token) and labels (position,) of all target positions except padding.
+    """Run a forward pass; return the logits (position, token) and labels (position,) of all target tokens.
 
-    The decoder input is the target shifted right by one position, so each position predicts its own token.
+    Padding is left out. The decoder input is the target shifted right by one position, so each position predicts its
+    own token.
     """
     source, target = _to_device(batch.source, device), _to_device(batch.target, device)
     moved = torch.full_like(target, model.config.decoder_start_token_id)

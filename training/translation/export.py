@@ -210,9 +210,9 @@ SHOWN = (
 
 
 def export(config: TranslationConfig, folder: Path, *, sentences: int | None = None) -> None:
-    """Export the model of the last checkpoint, evaluate it, and write scores, curves and model card.
+    """Export the model of a run's last checkpoint, evaluate it, and write scores, curves and a model card.
 
-    All held-out sentences are translated, or a sample of ``sentences`` of them, spread over the whole list. Raise
+    ``sentences`` is the number of held-out sentences to translate, evenly spaced in the list; None means all. Raise
     UserError if the run has no checkpoint.
     """
     sacrebleu()
@@ -236,7 +236,8 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
     """Score an exported model in float32 on held-out sentences.
 
-    Sentences are also scored separately if none of their references occurs among the training targets ``train``.
+    Sentences whose references do not occur among the targets of the training pairs ``train`` are also scored
+    separately, as are short and long sentences.
     """
     tokenizer = load_tokenizer(folder)
     where = precision("fp32")
@@ -263,7 +264,7 @@ def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]
 
 
 def samples(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast) -> list[dict[str, str]]:
-    """Translate the sentences ``SHOWN`` with beam search; return sources with their translations."""
+    """Translate the sentences ``SHOWN`` by beam search; return each source with its translation."""
     return [
         {"source": source, "translation": translation}
         for source, translation in zip(SHOWN, translate(model, tokenizer, SHOWN, beams=BEAMS), strict=True)

@@ -55,13 +55,13 @@ class TranslationRun(loop.Run):
     tokenizer: PreTrainedTokenizerFast
 
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch's target tokens."""
+        """Return the loss of the next batch, over its target tokens."""
         batch = self.batches(self.progress.step)
         found = loss(*read(self.model, batch, self.precision.device), self.config.shape.smoothing)
         return StepResult(found, found[None], batch.count)
 
     def assess(self) -> None:
-        """Score some held-out sentences, measure the alignment, translate an example, and log the results."""
+        """Score some held-out sentences, measure the alignment head, translate an example, and log all results."""
         progress = self.progress
         some = sample_held_out(self.held_out, self.loop.evaluate_pairs)
         told = teacher_forcing_scores(self.model, self.tokenizer, some, self.precision)
@@ -81,7 +81,7 @@ class TranslationRun(loop.Run):
 
 
 def sample_held_out(held: list[HeldOut], count: int | None) -> list[HeldOut]:
-    """Return ``count`` evenly spaced sentences, or all if it is None or there are fewer.
+    """Return ``count`` evenly spaced held-out sentences; all if ``count`` is None or larger than their number.
 
     Files of pairs are often sorted by length, so the first sentences would not be representative.
     """
@@ -145,7 +145,7 @@ def prepare_run(config: TranslationConfig) -> TranslationRun:
 def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
     """Load the run's tokenizer, or train it on the training pairs if the run has none.
 
-    The settings of its training are stored in text.json. Raise UserError if the configuration differs from them.
+    The settings of the training are stored in text.json. Raise UserError if the configuration now differs from them.
     """
     folder, beside = config.run / "tokenizer", config.run / "text.json"
     data = config.data
@@ -163,7 +163,10 @@ def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrai
 def read_batches(
     config: TranslationConfig, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]
 ) -> TranslationBatches:
-    """Return the batches of the training pairs that are short enough; raise UserError if none is."""
+    """Return the batches of all training pairs whose texts are short enough.
+
+    Raise UserError if every pair has a longer text.
+    """
     rows = [encode_sentences(tokenizer, side) for side in zip(*train_pairs, strict=True)]
     fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
     if not fit:
