@@ -1,8 +1,7 @@
 """BertViz's views, served locally for a comparison with the app, and Headlight's notebook cell.
 
-The views are unmodified except for the source of their scripts. BertViz's document loads require.js, d3 and jQuery
-from a public host. Here they are served locally from installed packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery),
-and a line of script replaces require.js.
+BertViz's documents load require.js, d3 and jQuery from a public host. Here d3 and jQuery come from installed packages
+(d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script replaces require.js. Nothing else is changed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ SMALL = 128
 
 
 def attention(tokens: int) -> tuple[tuple[Any, ...], list[str]]:
-    """Return the embedded model's attention maps of a text of ``tokens`` tokens, and the tokens."""
+    """Return the embedded model's attention maps of a generated text of ``tokens`` tokens, and the tokens."""
     import torch
 
     given = inputs(tokens)
@@ -42,7 +41,7 @@ def attention(tokens: int) -> tuple[tuple[Any, ...], list[str]]:
 
 
 def document(maps: tuple[Any, ...], names: list[str]) -> str:
-    """Return the HTML of BertViz's model view."""
+    """Return the HTML of BertViz's model view (all layers and heads)."""
     from bertviz import model_view
 
     return str(model_view(maps, names, html_action="return").data)
@@ -56,9 +55,9 @@ def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
 
 
 def page_bytes(tokens: int) -> tuple[int, str]:
-    """Return the size of BertViz's HTML for a text, in bytes, and a note on its measurement.
+    """Return the bytes of BertViz's model view for a text of ``tokens`` tokens, and a note on the measurement.
 
-    If there is too little free memory, the size is extrapolated from a shorter text.
+    If too little memory is free, the size is extrapolated from a shorter text.
     """
     if available_memory() > NEEDED:
         return made_apart(tokens), "made by bertviz"
@@ -70,13 +69,13 @@ def page_bytes(tokens: int) -> tuple[int, str]:
 
 
 def made_apart(tokens: int) -> int:
-    """Return the size of BertViz's HTML in bytes, measured in a separate process to free its memory."""
+    """Return the bytes of BertViz's model view, created in a separate process to free its memory."""
     command = [sys.executable, "-m", "bench.bertviz_page", str(tokens)]
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 
 
 def available_memory() -> int:
-    """Return the available memory in bytes."""
+    """Return the free memory of the machine in bytes."""
     import psutil
 
     return int(psutil.virtual_memory().available)
@@ -129,7 +128,7 @@ def read_installed_file(distribution: str, name: str) -> bytes:
 def painted_in(browser: Any, url: str, elements: int, patience: float = 300.0) -> float:
     """Return the milliseconds from the request of a page until it has painted ``elements`` SVG elements.
 
-    Raise TimeoutError after ``patience`` seconds.
+    Raise TimeoutError if that takes more than ``patience`` seconds.
     """
     from bench.browser import Page
 
@@ -152,7 +151,7 @@ CELL_PATIENCE = 120.0  # seconds for a page
 
 
 def measure_notebook() -> Iterator[ReportRow]:
-    """Compare Headlight's notebook cell with BertViz's: yield rows for bytes and for time, by text length."""
+    """Yield rows that compare Headlight's notebook cell with BertViz's: bytes, and time until painted."""
     import headlight
 
     with chromium() as browser:
@@ -174,13 +173,13 @@ def measure_notebook() -> Iterator[ReportRow]:
 
 
 def time_call(call: Callable[[], str]) -> tuple[str, float]:
-    """Return the result of a call, and its seconds."""
+    """Call a function; return its result and the seconds that it took."""
     began = time.perf_counter()
     return call(), time.perf_counter() - began
 
 
 def cell_painted(browser: Any, cell: str) -> float:
-    """Return the seconds from the request of a page with Headlight's cell until it is painted."""
+    """Return the seconds from the request of a page with Headlight's cell until the cell is painted."""
     content = f"<!doctype html><meta charset=utf-8>{cell}".encode()
     page = Page(browser)
     try:
@@ -193,7 +192,10 @@ def cell_painted(browser: Any, cell: str) -> float:
 
 
 def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
-    """Return the time until BertViz's page is painted, as text, or a description of the failure."""
+    """Return the time until BertViz's page is painted, as text for a report, or the reason of a failure.
+
+    ``made`` is the seconds that creating the HTML took; they are added.
+    """
     try:
         with serve_document(html) as url:
             return f"{made + painted_in(browser, url, lines, CELL_PATIENCE) / 1000:.1f} s"

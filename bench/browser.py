@@ -1,4 +1,4 @@
-"""Chromium for measurements, with pages that record times of input and paint, and received bytes."""
+"""Chromium for measurements, with pages that record received bytes and the times of input and paint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 180.0  # seconds
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Launch Chromium: the path in HEADLIGHT_CHROMIUM, the system's, or Playwright's."""
+    """Inside the block, run Chromium: the path in HEADLIGHT_CHROMIUM, the system's, or Playwright's."""
     from playwright.sync_api import sync_playwright
 
     named = os.environ.get("HEADLIGHT_CHROMIUM")
@@ -70,13 +70,13 @@ class Page:
         return self.page.evaluate("(field) => globalThis.bench?.[field] ?? null", field)
 
     def shown_state(self) -> str:
-        """Return the state of the displayed view as text: base|layer|head|focus|tab."""
+        """Return the state of the displayed view as the text "base|layer|head|focus|tab"."""
         return str(self.page.evaluate("() => globalThis.bench?.shown() ?? ''"))
 
     def wait_until_painted(self, beside: str = "", patience: float = PATIENCE) -> str:
-        """Wait until a view with another state than ``beside`` is painted completely; return its state.
+        """Wait until a view whose state differs from ``beside`` is painted completely; return its state.
 
-        A state is base|layer|head|focus|tab. Raise TimeoutError after ``patience`` seconds.
+        A state is the text "base|layer|head|focus|tab". Raise TimeoutError after ``patience`` seconds.
         """
         end = time.perf_counter() + patience
         while time.perf_counter() < end:
@@ -87,7 +87,7 @@ class Page:
         raise TimeoutError(f"Nothing new was painted within {patience:.0f} s; the page says: {self.says()}")
 
     def settle(self, quiet: float = 0.6, patience: float = PATIENCE) -> None:
-        """Wait until nothing is painted, sent or received for ``quiet`` seconds, at most ``patience`` seconds."""
+        """Wait until nothing was painted, sent or received for ``quiet`` seconds, but at most ``patience``."""
         last: tuple[int, ...] = ()
         since, end = time.perf_counter(), time.perf_counter() + patience
         while time.perf_counter() < end:
@@ -113,15 +113,12 @@ class Page:
         return self.took(shown.split("|")[0])
 
     def took(self, part: str) -> float:
-        """Return the milliseconds from the last input until a matching view is painted completely.
-
-        A view matches if its state contains ``part``.
-        """
+        """Return the milliseconds from the last input until a view was painted whose state contains ``part``."""
         asked, painted = self.note("asked"), self.note("painted")
         return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 
     def says(self) -> str:
-        """Return the beginning of the page's text, for error messages."""
+        """Return the first 300 characters of the page's text, for error messages."""
         return " ".join(self.page.evaluate("() => document.body?.innerText ?? ''").split())[:300]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Load test of Explore: clicks by a single visitor and by two hundred, and an overload with new texts."""
+"""A load test of the page Explore: clicks and texts by a single visitor and by two hundred, and an overload."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IN_LINE = 64  # threads of the driver, each with its own connection
 
 
 class EventReader(Protocol):
-    """The interface of a simulated visitor, who selects heads and submits texts."""
+    """The interface of a simulated visitor, who can select heads and submit texts."""
 
     def click(self, pick: random.Random) -> None:
         """Select another head."""
@@ -40,7 +40,7 @@ class EventReader(Protocol):
 
 @dataclass(frozen=True)
 class Load:
-    """The load of a test: head selections and new texts per second, and the duration in seconds."""
+    """The load of a test: head selections per second, new texts per second, and the duration in seconds."""
 
     heads: int
     texts: int
@@ -50,7 +50,9 @@ class Load:
         return f"{self.heads} heads and {self.texts} texts a second for {self.seconds} s"
 
     def plan(self) -> list[tuple[float, bool]]:
-        """Return the events of the load, sorted: (due time in seconds, True for a text, False for a head).
+        """Return the events of the load as pairs (due time in seconds, kind), sorted.
+
+        The kind is True for a new text and False for the selection of a head.
 
         >>> Load(2, 1, 1).plan()
         [(0.0, False), (0.0, True), (0.5, False)]
@@ -61,9 +63,9 @@ class Load:
 
 @dataclass
 class LoadResult:
-    """The result of a load test: latencies, errors and CPU use.
+    """The result of a load test: latencies in seconds, errors and CPU use.
 
-    A latency is the time from the moment at which an event was due, in seconds.
+    A latency is the time from the moment at which an event was due until it was done.
     """
 
     heads: list[float] = field(default_factory=list)
@@ -74,7 +76,7 @@ class LoadResult:
     driver: float = 0.0
 
     def used(self) -> str:
-        """Format the CPU use of server and load generator."""
+        """Format the mean number of CPUs that server and load generator used."""
         return f" (took {self.took:.0f}); processors used: server {self.server:.2f}, driver {self.driver:.2f}"
 
     def wrong(self) -> str:
@@ -84,14 +86,14 @@ class LoadResult:
 
 
 def p95(waits: list[float]) -> float:
-    """Return the 95th percentile, or infinity if there are fewer than two values."""
+    """Return the 95th percentile of latencies, or infinity if there are fewer than two."""
     return statistics.quantiles(waits, n=20)[-1] if len(waits) > 1 else float("inf")
 
 
 def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int) -> LoadResult:
-    """Run all events of a load, each by a random reader at its due time.
+    """Run all events of a load, each at its due time by a random visitor, and return the latencies.
 
-    Each text is new, and ``seed`` makes texts and readers reproducible.
+    Every text is new. ``seed`` makes texts and the choice of visitors reproducible.
     """
     pick, source, found = random.Random(seed), different(seed), LoadResult()
 
@@ -140,7 +142,7 @@ _OWN = threading.local()
 
 
 class ExploreVisitor:
-    """A simulated visitor of Explore; a lock ensures that the visitor's events run one after another."""
+    """A simulated visitor of the page Explore; a lock lets the visitor's events run one after another."""
 
     def __init__(self, url: str, session: AppSession) -> None:
         self.session, self._lock = session, threading.Lock()
@@ -149,7 +151,7 @@ class ExploreVisitor:
         session.see()
 
     def ask(self, address: str, said: dict[str, Any] | None = None) -> tuple[int, int]:
-        """Send an HTTP request; return its status, and the total bytes of request and response body."""
+        """Send an HTTP request (POST if ``said`` is given); return the status, and the bytes of both bodies."""
         if getattr(_OWN, "host", None) != self.host:
             _OWN.host, _OWN.line = self.host, http.client.HTTPConnection(self.host, timeout=120)
         body = None if said is None else json.dumps(said).encode()
@@ -167,7 +169,7 @@ class ExploreVisitor:
         return answer.status, len(answer.read()) + len(body or b"")
 
     def map(self, what: str, **asked: int) -> None:
-        """Request a map of the displayed text; raise RuntimeError if the request fails."""
+        """Request data of the displayed text, such as a "tile"; raise RuntimeError if the request fails."""
         shown = self.session.picture
         numbers = "".join(f"&{name}={value}" for name, value in asked.items())
         status, _ = self.ask(f"{shown['base']}/{what}?{shown['view']}{numbers}")
@@ -175,13 +177,16 @@ class ExploreVisitor:
             raise RuntimeError(f"A map was answered with {status}.")
 
     def tile(self, layer: int, head: int) -> None:
-        """Request a head's complete map."""
+        """Request the complete attention map of a head of the displayed text."""
         shown = self.session.picture
         rows, cols = len(shown["queries"]), len(shown["keys"] or shown["queries"])
         self.map("tile", layer=layer, head=head, q0=0, q1=rows, k0=0, k1=cols, size=512)
 
     def keep(self, pick: random.Random) -> int:
-        """Select a random head without a script run (selection token); return the transferred bytes."""
+        """Select a random head by a selection token; return the transferred bytes.
+
+        The page's script runs only if the server asks for it.
+        """
         shown = self.session.picture
         shown["selection"] |= {"layer": pick.randrange(shown["layers"]), "head": pick.randrange(shown["heads"])}
         slip = shown.get("slip")
@@ -196,13 +201,13 @@ class ExploreVisitor:
         return self.session.trigger(PICTURE, "selection", shown["selection"])
 
     def click(self, pick: random.Random) -> None:
-        """Request a random head's map, then store a random selection."""
+        """Request the map of a random head, then select a random head."""
         with self._lock:
             self.tile(pick.randrange(self.session.picture["layers"]), pick.randrange(self.session.picture["heads"]))
             self.keep(pick)
 
     def read(self, text: str) -> None:
-        """Submit a text and request its maps; raise RuntimeError if another text is displayed."""
+        """Submit a text and request the maps of its view; raise RuntimeError if another text is displayed."""
         with self._lock:
             self.session.submit(text)
             shown = self.session.picture
@@ -229,7 +234,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """Yield rows for the cost of a new text on an idle server, compared with that of the model alone."""
+    """Yield rows for the CPU time of a new text on an idle server, minus that of the model alone."""
     from inference import LocalBackend, TraceRequest
 
     backend, source = LocalBackend(), sentences(seed=20)
@@ -254,7 +259,7 @@ def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
 
 
 def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """Yield rows for the cost of selecting a head on an idle server."""
+    """Yield rows for the CPU time and the bytes of selecting a head on an idle server."""
     pick, sizes = random.Random(1), list[int]()
     reader.session.see(text="The animal didn't cross the street because it was too tired.")
     spent = cost(server, [lambda: sizes.append(reader.keep(pick))] * CLICKS)
@@ -277,7 +282,7 @@ def cost(server: Server, events: list[Callable[[], None]]) -> float:
 
 
 def concurrent_rows(server: Server, readers: list[ExploreVisitor]) -> Iterator[ReportRow]:
-    """Yield rows for the latency of clicks and texts of many simultaneous visitors."""
+    """Yield rows for the latency of head selections and texts while many visitors use the server."""
     load = Load(HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS)
     found = drive(server, readers, load, seed=24)
     how = f"{VISITORS} visitors, {load}{found.used()}"
@@ -322,7 +327,10 @@ class RetryingVisitor(BusyVisitor):
 
 
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
-    """Overload the server with texts; yield rows for texts read, errors, and the seconds of a short text afterwards."""
+    """Overload the server with texts for some seconds; yield rows for the outcome.
+
+    They are the texts read, the errors, and the time of a short text afterwards.
+    """
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
         began = time.perf_counter()
@@ -353,7 +361,7 @@ def overload_rows(seconds: int) -> Iterator[ReportRow]:
 
 
 def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
-    """Open a page for each visitor."""
+    """Open a session for each of the visitors of the overload."""
 
     def one(_: int) -> RetryingVisitor:
         session = open_.enter_context(open_session(server.url, RetryingVisitor))
@@ -365,7 +373,7 @@ def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
 
 
 def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str]]:
-    """Let idle visitors submit texts at a fixed rate; return the number of texts, and the errors."""
+    """Let visitors without an unread text submit texts at a fixed rate; return the number, and the errors."""
     free, errors = SimpleQueue[RetryingVisitor](), list[str]()
     for session in sessions:
         free.put(session)
@@ -393,7 +401,7 @@ def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str
 
 
 def print_progress(on_the_way: list[Future[None]], errors: list[str]) -> None:
-    """Print the progress, because the measurement takes minutes."""
+    """Print how many texts were submitted, done and failed, because the measurement takes minutes."""
     done = sum(one.done() for one in on_the_way)
     print(
         f"{len(on_the_way):,} texts submitted, {done:,} done, {len(errors)} of them wrong", file=sys.stderr, flush=True

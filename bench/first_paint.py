@@ -1,4 +1,4 @@
-"""Bytes sent and seconds passed until the first view of the app is painted."""
+"""The bytes and the seconds until the first view of the app is painted."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TEXTS, ROUNDS = 4, 2  # the app's texts per round; rounds, with a document of Be
 
 
 def measure_paint() -> Iterator[ReportRow]:
-    """Yield the row that compares the app's time to the first paint with BertViz's."""
+    """Yield a row for the time from a submitted text to the complete paint, relative to BertViz's."""
     began = time.perf_counter()
     maps, names = attention(PAINT_TOKENS)
     html = document(maps, names)
@@ -84,7 +84,7 @@ def measure_paint() -> Iterator[ReportRow]:
 
 
 def time_text(page: Page, seed: int) -> float:
-    """Return the milliseconds from the submission of a new text until its view is painted."""
+    """Submit a new text; return the milliseconds until its view is painted."""
     took = page.submit(text_of(PAINT_TOKENS, count_embedded, seed))
     page.settle()
     return took
@@ -95,9 +95,9 @@ STARTUP_LIMIT = 1.25  # ratio of the first frame's time with the warm-up to that
 
 
 def measure_startup() -> Iterator[ReportRow]:
-    """Yield rows for a new server: the times until its first frame, and until its first map.
+    """Yield rows for the time from a server's start to its first frame, and to its first map.
 
-    The first frame is measured with and without the warm-up.
+    The first frame, which has the text box, is measured with and without the warm-up.
     """
     kinds: dict[str, tuple[list[float], ...]] = {"": ([], [], []), "1": ([], [], [])}
     for _ in range(STARTS):
@@ -119,9 +119,9 @@ def measure_startup() -> Iterator[ReportRow]:
 
 
 def first_map() -> ReportRow:
-    """Measure the time from a page load to its first map, for the first load and for later loads.
+    """Return a row for the time from a page load to its first map, for a server's first load and for later loads.
 
-    The first load begins as soon as the server has answered.
+    The first load begins as soon as the server answers.
     """
     with chromium() as browser:
         cold, since_start = [], []

@@ -1,4 +1,4 @@
-"""A head atlas: the processor time of a build, its memory and disk, and searches for pairs of words."""
+"""Benchmark of a head atlas: CPU time, memory and disk of a build, and the time of searches."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SEARCHES = {"from it to animal": ("it", "animal"), "from it to any word": ("it",
 def measure(*paths: str) -> Iterator[ReportRow]:
     """Yield rows for a build of TOKENS tokens, and for searches in the atlas of the embedded model.
 
-    Paths name files of texts; without them, sentences are generated. A build of a million tokens is estimated from the
-    processor time, because two threads share the work.
+    ``paths`` are files of texts; without them, sentences are generated. The time for a million tokens is extrapolated
+    from the CPU time, because two threads share the work.
     """
     from inference.backend import LocalBackend
     from inference.settings import Settings

@@ -1,7 +1,7 @@
-"""Latency from a pointer or key event to the paint, with 512 tokens and with the longest text.
+"""Latency from a pointer or key event to the paint, for a text of 512 tokens and for the longest text.
 
-With 512 tokens, no further forward pass runs. The longest text has 8,192 tokens, on a random model of ModernBERT's size
-(22 layers of 12 heads).
+With 512 tokens, no event may cause a forward pass. The longest text has 8,192 tokens, on a random model of ModernBERT's
+size (22 layers of 12 heads).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOKENS, REPEATS = 512, 20
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield a row each for hovering over a head and a token, and for selecting a head by click and by key."""
+    """Yield rows for the latency of hovering over a head or a token, and of selecting a head by click or key."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         count = Path(folder) / "forwards"
         with app(environment={COUNT: str(count)}, module="bench.wrapped") as server:
@@ -47,7 +47,10 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """Return a row with the median latency of an event; ``way`` triggers the event and measures its latency."""
+    """Return a row with the median latency of an event and the forward passes that it caused.
+
+    ``way`` triggers the event and returns its latency in milliseconds; ``count`` is the counter file of the passes.
+    """
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
     page.settle()
@@ -62,12 +65,12 @@ def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> Repo
 
 
 def forwards(count: Path) -> int:
-    """Return the number of forward passes in the app so far: the size of the counter file in bytes."""
+    """Return the number of forward passes in the app so far, which is the size of the counter file in bytes."""
     return count.stat().st_size if count.exists() else 0
 
 
 def point(page: Page, turn: int) -> tuple[float, float]:
-    """Return the coordinates of a head in the grid of thumbnails; each ``turn`` gives another head."""
+    """Return the coordinates of a head in the grid of thumbnails, which is another head for each ``turn``."""
     grid = page.page.locator(".grid .pad canvas")
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
@@ -87,7 +90,7 @@ def time_first_picture(page: Page) -> float:
 
 
 def hover_head(page: Page, turn: int) -> float:
-    """Move the pointer to another head and return the milliseconds until the paint."""
+    """Move the pointer to another head; return the milliseconds until the next paint."""
     page.page.wait_for_timeout(150)
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.mouse.move(*point(page, turn))
@@ -95,7 +98,7 @@ def hover_head(page: Page, turn: int) -> float:
 
 
 def hover_token(page: Page, turn: int) -> float:
-    """Move the pointer to another token and return the milliseconds until the paint."""
+    """Move the pointer to another token; return the milliseconds until the next paint."""
     places = page.page.locator(".chips").first.evaluate(VISIBLE)
     x, y = places[(turn * 7 + 3) % len(places)]
     page.page.wait_for_timeout(150)
@@ -114,9 +117,9 @@ VISIBLE = """(strip) => {
 
 
 def click_head(page: Page, turn: int) -> float:
-    """Click a head that is not selected and return the milliseconds until the paint.
+    """Click a head that is not selected; return the milliseconds until the next paint.
 
-    The browser fetches the head's exact map.
+    The browser fetches the head's exact map after the click.
     """
     page.page.mouse.move(5, 5)
     page.settle(0.4)
@@ -135,7 +138,7 @@ def click_head(page: Page, turn: int) -> float:
 
 
 def next_head(page: Page) -> float:
-    """Select the next head by key and return the milliseconds until the paint."""
+    """Select the next head by key; return the milliseconds until the next paint."""
     page.page.locator(".figure .tabs button").first.focus()
     page.page.mouse.move(5, 5)
     page.settle(0.5)
@@ -200,7 +203,10 @@ def measure_trace(folder: Path) -> ReportRow:
 
 
 def trace(folder: Path) -> dict[str, float]:
-    """Compute the trace of the longest text; return seconds, CPU seconds, peak memory, size and threads."""
+    """Compute the trace of the longest text with the model in ``folder``; return its cost.
+
+    "seconds" and "cpu" are seconds, "peak" (memory) and "bytes" (of the trace) are bytes.
+    """
     from dataclasses import replace
 
     import torch

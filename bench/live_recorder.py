@@ -1,7 +1,7 @@
 """The time and the memory of ``headlight.record``, compared with other ways to get attention maps.
 
-They are a plain pass, ``output_attentions`` with eager attention, and TransformerLens's ``run_with_cache`` if it is
-installed. The second is the way of BertViz, whose views take these maps as a list of tensors on the CPU.
+The others are a plain forward pass without maps, ``output_attentions`` with eager attention, and TransformerLens's
+``run_with_cache`` if it is installed. BertViz needs the maps of ``output_attentions`` as a list of tensors on the CPU.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LENS = "TransformerLens run_with_cache"
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield rows for time at 128 and 512 tokens, and for memory at 512 tokens, for each model."""
+    """Yield rows for each model: the time at 128 and 512 tokens, and the memory at 512 tokens."""
     import torch
 
     from inference.settings import Settings

@@ -1,9 +1,10 @@
-"""Rate of false claims that a head changes more with the meaning of a text than with its wording.
+"""How often the test of the page Side by side claims an effect of meaning on a head if there is none.
 
-Random sets of text pairs are compared as on the page Side by side; meaning has no effect in any of them. A set is a
-false positive if the test claims a larger change with the meaning for any head. For comparison, the rate of each head's
-own interval, without correction, is reported, too. Some scenarios are synthetic. Others use the embedded model's
-changes in the app's pairs that differ only in wording: a random pair of each text is labelled as a change of meaning.
+Each simulated set has pairs of texts whose meaning differs, and control pairs that differ only in wording. Neither kind
+changes a head more, so every claim of a larger change with the meaning is a false positive. The rate is reported per
+set, for any head. The rate by each head's own interval, without correction, is reported for comparison. Some scenarios
+are synthetic. Others use the embedded model's changes in control pairs, of which a random pair per text is labelled as
+a change of meaning.
 """
 
 from __future__ import annotations
@@ -32,14 +33,17 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSample:
-    """Divergences of heads in pairs of texts, (pair, head), with each pair's text and a flag for control pairs."""
+    """Simulated divergences of heads between the texts of pairs, (pair, head).
+
+    Each pair has a flag for control pairs and the number of its text (``groups``).
+    """
 
     values: Numbers
     control: Bools
     groups: Integers
 
     def verdict(self) -> ControlledChange:
-        """Return the result of the test that the page would show for this sample."""
+        """Run the test of the page Side by side on this sample and return its result."""
         return compare_with_control(self.values, self.control, self.groups)
 
 
@@ -71,9 +75,9 @@ def measure() -> Iterator[ReportRow]:
 
 
 def layout(texts: Sequence[tuple[int, int]]) -> tuple[Bools, Integers]:
-    """Return a flag for control pairs and the group number of each pair, both (pair,).
+    """Return two arrays (pair,): a flag for control pairs, and the number of each pair's text.
 
-    ``texts`` has, for each text, its numbers of pairs with a change of meaning and of control pairs.
+    ``texts`` has two numbers for each text: its pairs with a change of meaning, and its control pairs.
 
     >>> control, groups = layout([(1, 2), (1, 0)])
     >>> control.tolist(), groups.tolist()
@@ -89,13 +93,13 @@ USUAL = ((1, WORDINGS),) * TEXTS
 def independent_pairs(
     random: Random, spread: float = SPREAD, texts: Sequence[tuple[int, int]] = USUAL
 ) -> DivergenceSample:
-    """Draw independent log-normal divergences for every pair and head."""
+    """Draw log-normal divergences, independent for every pair and head; ``texts`` is as in ``layout``."""
     control, groups = layout(texts)
     return DivergenceSample(random.lognormal(-4, spread, (len(control), HEADS)), control, groups)
 
 
 def correlated_pairs(random: Random) -> DivergenceSample:
-    """Draw correlated divergences: pairs of a text share a factor, and heads of a group are similar."""
+    """Draw divergences with a common factor for the pairs of a text, and similar values in groups of heads."""
     control, groups = layout(USUAL)
     text = random.lognormal(0, 1, (TEXTS, 1))[groups]
     kinds = np.repeat(random.lognormal(-4, SPREAD, (len(control), HEADS // KINDS)), KINDS, axis=1)
@@ -103,16 +107,16 @@ def correlated_pairs(random: Random) -> DivergenceSample:
 
 
 def tied_pairs(random: Random) -> DivergenceSample:
-    """Draw divergences of which half are 0 and the others have only four values."""
+    """Draw divergences with ties: half are 0, and the other half have one of four values."""
     control, groups = layout(USUAL)
     shape = (len(control), HEADS)
     return DivergenceSample(random.integers(1, 5, shape) * (random.random(shape) < 0.5) / 100, control, groups)
 
 
 def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
-    """Draw divergences of equal mean, with a longer tail for one kind of pairs.
+    """Draw divergences of equal mean that have a longer tail in one kind of pairs.
 
-    The kind is control pairs if ``wild`` is set, else pairs with a change of meaning.
+    These are the control pairs if ``wild`` is True, and otherwise the pairs with a change of meaning.
     """
     drawn = independent_pairs(random)
     long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
@@ -120,7 +124,7 @@ def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
 
 
 def moved_set(random: Random) -> DivergenceSample:
-    """Draw divergences in which the meaning has an effect on the first head, to measure the power of the test."""
+    """Draw divergences in which the first head changes more with the meaning, to measure the test's power."""
     drawn = independent_pairs(random)
     drawn.values[~drawn.control, 0] *= LARGER
     return drawn

@@ -61,9 +61,9 @@ RECORDING = "recording"  # the app's attention implementation; "sdpa" and "eager
 
 
 def build(name: str, implementation: str) -> Any:
-    """Build a model in float32 with the given attention implementation, in evaluation mode.
+    """Build the embedded model, or a BERT-base with random weights, in float32 and evaluation mode.
 
-    Raise RuntimeError if the model cannot record its attention.
+    ``implementation`` is its attention implementation. Raise RuntimeError if the model cannot record its attention.
     """
     import torch
     from transformers import AutoModel, BertConfig, BertModel
@@ -87,7 +87,7 @@ def build(name: str, implementation: str) -> Any:
 
 
 def inputs(tokens: int) -> dict[str, Any]:
-    """Return the input of a model for a text of ``tokens`` tokens, as a batch of a single text."""
+    """Return a model's input for a generated text of ``tokens`` tokens, as a batch of a single text."""
     encoded = tokenizer()(text_of(tokens, count_embedded), return_tensors="pt")
     return {name: encoded[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
 
@@ -108,7 +108,7 @@ def count_embedded(text: str) -> int:
 
 
 def save_long(folder: Path, positions: int = 8192) -> Path:
-    """Save a ModernBERT-base with random weights and a whole-word tokenizer.
+    """Save a ModernBERT-base with random weights and a whole-word tokenizer; return the folder.
 
     The model has 22 layers of 12 heads and 768 channels.
     """

@@ -1,10 +1,9 @@
 """Latency of thirty readers during long jobs of other visitors, memory after many texts, and a class.
 
 Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
-bench/clicks.py. Meanwhile other visitors run long jobs, first each job separately, then all together. A job ablates
-every head on the page Ablation, computes vectors of 10,000 sentences and their UMAP projection, fine-tunes a model, or
-reads 8,192 tokens. Each part starts a new server. The progress of the long jobs is reported, too, because readers would
-not wait if the jobs made none.
+bench/clicks.py. Meanwhile other visitors run long jobs: first each job separately, then all together. The jobs are:
+ablating every head, computing and projecting vectors of 10,000 sentences, fine-tuning, and reading 8,192 tokens. Each
+part starts a new server. The progress of the jobs is reported, too, because jobs that stall would not delay readers.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 
 
 def measure(*parts: str) -> Iterator[ReportRow]:
-    """Yield rows for latencies without and with long jobs, for a common text, memory and overload.
+    """Yield rows for readers' latencies with and without long jobs, for a common text, memory and an overload.
 
-    ``parts`` selects some of them; the overload, which takes ten minutes, runs only if it is named. Raise ValueError if
-    a part is unknown.
+    ``parts`` names the measurements to run, by default all but the overload of ten minutes. Raise ValueError if a part
+    is unknown.
     """
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
     known = [*every, "same", "thousand", *SUBMITTING]
@@ -70,7 +69,7 @@ def measure(*parts: str) -> Iterator[ReportRow]:
 
 
 class LongModels:
-    """The folders of the models that long jobs need, passed to the server as environment variables."""
+    """The folders of the models that long jobs need, and the environment variables that name them."""
 
     def __init__(self, folder: Path) -> None:
         self.long = save_long(folder / "models" / "long")
@@ -81,7 +80,7 @@ class LongModels:
 
 
 class LongJob(ABC):
-    """A long job of a simulated visitor; ``work`` runs during the measurement, ``prepare`` before it.
+    """A long job of a simulated visitor; ``prepare`` runs before the measurement, ``work`` during it.
 
     The job ends when the event ``over`` is set.
     """
@@ -148,7 +147,7 @@ class UmapJobRun(VectorsJob):
     what = f"UMAP of {SENTENCES:,} sentences"
 
     def prepare(self) -> None:
-        """Compute the vectors of the sentences."""
+        """Compute the vectors of the sentences before the measurement."""
         super().prepare()
         super().work()
 
@@ -195,7 +194,7 @@ class LongTextJob(LongJob):
     what = f"a text of {LONG_TOKENS:,} tokens"
 
     def prepare(self) -> None:
-        """Load the model that reads long texts."""
+        """Load the model that can read the long text."""
         self.session.see("", model=self.places.long, text="The baker bought a lantern.")
 
     def work(self) -> None:
@@ -246,7 +245,10 @@ def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
 
 
 def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
-    """Yield rows for the latencies of head selections and texts in a load test, and for its errors."""
+    """Yield rows for the latencies of head selections and texts in a load test, and for its errors.
+
+    ``what`` names the jobs that ran meanwhile.
+    """
     note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
     for name, taken in (("a head", found.heads), ("a text", found.texts)):
         figure = f"{p95(taken):.2f} s (median {median(taken):.2f}, longest {max(taken):.2f})"
@@ -256,7 +258,7 @@ def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
 
 
 def same_text() -> Iterator[ReportRow]:
-    """Yield a row for the latency of a new text that all readers submit at the same time."""
+    """Yield a row for the traces that the server computes for a new text that all readers submit at once."""
     with app() as server, ExitStack() as open_:
         readers = open_readers(server, open_)
         before = read_counter(server, 'headlight_cache_additions_total{cache="traces"}')
@@ -270,7 +272,10 @@ def same_text() -> Iterator[ReportRow]:
 
 
 def thousand() -> Iterator[ReportRow]:
-    """Yield a row for the growth of a server's memory over a thousand texts, with small memory budgets."""
+    """Yield a row for the growth of a server's memory over a thousand texts.
+
+    The server runs with small memory budgets.
+    """
     source = different(seed=5)
     with app(LIMITS) as server:
         with visitor(server.url) as first:
@@ -291,7 +296,7 @@ def thousand() -> Iterator[ReportRow]:
 
 
 def read_counter(server: Server, name: str) -> float:
-    """Return a counter of the server's metrics, or 0 if it is missing."""
+    """Return the value of a counter in the server's Prometheus metrics, or 0 if it is missing."""
     with urllib.request.urlopen(f"{server.url}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)), 0.0)
@@ -310,7 +315,7 @@ class StudentClient:
         self.session: AppSession
 
     def news(self, since: int) -> int:
-        """Wait until the class's version differs from ``since``; return the new version."""
+        """Wait until the version of the class differs from ``since``; return the new version."""
         with urllib.request.urlopen(f"{self.url}/headlight/class/{self.code}?since={since}", timeout=60) as answer:
             return int(json.loads(answer.read())["version"])
 
@@ -377,7 +382,7 @@ def lead_students(store: Store, code: str, students: list[StudentClient], change
 
 
 def count_answers(store: Store, code: str, students: list[StudentClient]) -> int:
-    """Let students with unreliable connections answer; return the number of answers that are stored."""
+    """Let students answer a question over connections that break; return the number of stored final answers."""
     from ui.run.fine_tuning import hash_cookie
 
     store.ask(code, "the teacher", Question("word", "Which word?"))
@@ -393,6 +398,6 @@ def count_answers(store: Store, code: str, students: list[StudentClient]) -> int
 
 
 def run_together(act: Callable[[StudentClient], None], students: list[StudentClient]) -> None:
-    """Call ``act`` for all students in parallel; an exception of any call is raised."""
+    """Call ``act`` for all students in parallel; raise the exception of a call that fails."""
     with ThreadPoolExecutor(len(students)) as pool:
         list(pool.map(act, students))

@@ -1,4 +1,4 @@
-"""Scores of heads on annotated sentences, compared with expected values, and their cost."""
+"""Benchmarks of scoring heads on annotated sentences: accuracies against expected values, and cost."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ TURNS = 6
 
 
 def measure_scores(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for every expected score, and a row for the cost of scoring.
+    """Yield a row for every accuracy with an expected value, and a row for the cost of scoring.
 
-    ``paths`` are two annotated files; raise ValueError for another number.
+    ``paths`` are a CoNLL-U file and GAP's TSV; raise ValueError for another number.
     """
     from inference.backend import LocalBackend
     from inference.settings import Settings
@@ -135,7 +135,7 @@ def _cost(backend: Any, corpus: AnnotatedCorpus, file: Path) -> ReportRow:
 
 
 class Unremembering:
-    """A backend that caches no answers, so that repetitions are computed again."""
+    """A backend that caches no answers, so that repeated requests are computed again."""
 
     def __init__(self, backend: Any) -> None:
         self.loaded = backend.loaded(EMBEDDED, None)  # the measurement uses the app's own model object
@@ -173,7 +173,10 @@ WAYS = ("weight", "excess")
 
 
 def measure_excess(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for each model, set and relation: the best head's accuracy by weight and by excess."""
+    """Yield a row per model, set and relation: held-out accuracy of the best head by weight and by excess.
+
+    ``paths`` may name GAP's TSV files.
+    """
     from inference.backend import LocalBackend
     from inference.settings import Settings
 

@@ -17,7 +17,7 @@ FORWARD_REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 
 
 
 def measure_forward() -> Iterator[ReportRow]:
-    """Yield rows for the cost of recording a text, for each model and length."""
+    """Yield a row per model and length: the CPU time of recording a text, relative to a plain SDPA pass."""
     import torch
 
     from inference.record.capture import record_parts
@@ -45,7 +45,10 @@ SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, 
 
 
 def measure_pictures() -> Iterator[ReportRow]:
-    """Yield rows for the cost of recording a picture of each size, and of preparing the model."""
+    """Yield rows for the time of preparing a model, and of recording a picture of each size.
+
+    Recording is relative to a plain pass.
+    """
     import torch
 
     from inference.record.capture import record_parts
@@ -97,7 +100,7 @@ EDITS_REPEATS = 30
 
 
 def measure_edits() -> Iterator[ReportRow]:
-    """Yield a row for the cost of ablating each head of the embedded model, all in a single pass."""
+    """Yield a row for the CPU time of ablating each head in a single batch, relative to one plain pass."""
     import torch
 
     from attention.edits import Ablate
@@ -124,7 +127,7 @@ MATRIX_TOKENS, MATRIX_REPEATS = 512, 15
 
 
 def measure_matrix() -> Iterator[ReportRow]:
-    """Yield rows for the cost of a head's 512 × 512 weights relative to a forward pass, for each model."""
+    """Yield a row per model for the cost of a head's 512 × 512 weights, relative to a forward pass."""
     import torch
 
     from inference.record.capture import record_parts
@@ -228,7 +231,7 @@ def measure_in_memory() -> Iterator[ReportRow]:
 
 
 def time_call(call: Callable[[], object]) -> tuple[float, float]:
-    """Return the milliseconds of a call: CPU time and wall time."""
+    """Call a function; return its CPU time and its wall time in milliseconds."""
     cpu, wall = time.process_time(), time.perf_counter()
     call()
     return 1000 * (time.process_time() - cpu), 1000 * (time.perf_counter() - wall)

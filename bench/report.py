@@ -1,4 +1,4 @@
-"""The rows of a report, and the timing of alternatives that run in turns."""
+"""Rows of a report, and the timing of alternatives that run in turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReportRow:
-    """A measured value, its limit and a note. ``passed`` is None if the value has no limit."""
+    """A measured value, its limit and a note; ``passed`` is None if the value has no limit."""
 
     what: str
     bar: str
@@ -46,12 +46,15 @@ def table(rows: Iterable[ReportRow]) -> str:
 
 
 def upper_limit_row(what: str, limit: float, value: float, figure: str, note: str = "") -> ReportRow:
-    """Return a row that passes if ``value`` is at most ``limit``; ``figure`` is the value as text."""
+    """Return a row that passes if ``value`` is at most ``limit``.
+
+    ``figure`` is the value as printed in the report.
+    """
     return ReportRow(what, f"≤ {limit:.3g}", figure, value <= limit, note)
 
 
 def machine() -> str:
-    """Describe the machine, with its load average over the last minute."""
+    """Describe the machine: cores, memory, system, and load average over the last minute."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
@@ -60,9 +63,9 @@ def machine() -> str:
 
 @dataclass(frozen=True)
 class Times:
-    """The CPU and wall times of all repetitions of a function, in seconds.
+    """The CPU time and the wall time of each repetition of a function, in seconds.
 
-    CPU time is that of all threads of this process.
+    CPU time counts all threads of this process.
     """
 
     cpu: tuple[float, ...]
@@ -70,9 +73,10 @@ class Times:
 
 
 def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
-    """Measure the time of several functions in turns, ``repeats`` times each, after ``warm`` rounds of warm-up.
+    """Time several functions in turns: ``repeats`` rounds, after ``warm`` rounds that are not counted.
 
-    The order is reversed in every round, so that no function always follows the same predecessor.
+    The order is reversed in every round, so that no function always follows the same predecessor. Return the times by
+    name.
     """
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for turn in range(-warm, repeats):
@@ -89,10 +93,10 @@ def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int
 
 @dataclass(frozen=True)
 class Ratio:
-    """The cost of a function relative to that of another.
+    """The cost of one function relative to that of another.
 
-    ``cpu`` is the median ratio of CPU times over all rounds, which other load hardly affects. ``wall`` is the same for
-    wall time. ``least`` is the ratio of the minimum CPU times.
+    ``cpu`` is the median over all rounds of the ratio of CPU times, which other load hardly affects. ``wall`` is the
+    same median for wall time. ``least`` is the ratio of the smallest CPU times.
     """
 
     cpu: float

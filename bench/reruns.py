@@ -1,4 +1,4 @@
-"""The cost of script runs of each page, and the memory of a server that has had many visitors."""
+"""The cost of rerunning the script of each page, and the memory of a server that has had many visitors."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ GROWN = 1.25  # limit of the ratio of a click's cost on a server in use to that 
 
 @dataclass(frozen=True)
 class RerunCost:
-    """The mean cost of a page's script run, for another head and for another text.
+    """The mean cost of rerunning a page's script after another head or another text is selected.
 
-    Times are CPU milliseconds; bytes are those sent to the browser.
+    ``head`` and ``text`` are CPU milliseconds; ``head_bytes`` and ``text_bytes`` are sent to the browser.
     """
 
     head: float
@@ -48,13 +48,16 @@ class MeasuredServer:
     reader: AppSession
 
     def mean(self, page: str, asked: list[dict[str, object]]) -> tuple[float, float]:
-        """Return the mean CPU milliseconds and the mean bytes of a rerun over the given queries."""
+        """Open a page with each query in turn; return the mean CPU milliseconds and mean bytes."""
         began = processor_seconds(self.server.process)
         size = mean(self.reader.see(page, **query) for query in asked)
         return (processor_seconds(self.server.process) - began) * 1000 / len(asked), size
 
     def cost(self, page: str, texts: list[str]) -> RerunCost:
-        """Measure a page; ``texts`` must be new to the server, and heads are selected for the first text."""
+        """Measure the reruns of a page for other heads of the first text, and for the other texts.
+
+        All texts must be new to the server.
+        """
         self.reader.see(page, text=texts[0])
         head, head_bytes = self.mean(page, [{"text": texts[0], **other_head(at)} for at in range(HEADS)])
         text, text_bytes = self.mean(page, [{"text": new} for new in texts[1:]])
@@ -62,12 +65,12 @@ class MeasuredServer:
 
 
 def other_head(at: int) -> dict[str, int]:
-    """Return the query that selects a head of the embedded model (6 layers of 12 heads), depending on ``at``."""
+    """Return the query that selects head number ``at`` of a fixed sequence of the embedded model's heads."""
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
 def measure_reruns() -> Iterator[ReportRow]:
-    """Yield a row with the costs of each page, then rows with the ratios over all pages."""
+    """Yield a row with the rerun costs of each page, then rows with medians of ratios over all pages."""
     with ExitStack() as stack:
         servers = [stack.enter_context(app(mode, "bench.wrapped")) for mode in MODES]
         sides = [MeasuredServer(server, stack.enter_context(visitor(server.url))) for server in servers]
@@ -91,9 +94,10 @@ def measure_reruns() -> Iterator[ReportRow]:
 
 
 def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
-    """Yield rows with the cost of a click on one server relative to another, as the median over all pages.
+    """Yield two rows with the relative cost of selecting another head, as a median over all pages.
 
-    A server in use is compared with a new server, and idle garbage collection with collection after every run.
+    The first compares a server after many visitors (``later``) with the same server before. The second compares garbage
+    collection while idle with collection after every run.
     """
     grown = [median(later[page][side].head / fresh[page][side].head for page in later) for side in (0, 1)]
     click, text = (
@@ -111,7 +115,7 @@ def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCos
 
 
 def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
-    """Measure every page on every server; the servers take turns to be first."""
+    """Return the costs of every page on every server; the servers take turns to be measured first."""
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
@@ -123,7 +127,10 @@ def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
 
 
 def visits(stack: ExitStack, side: MeasuredServer) -> None:
-    """Simulate many visitors of a server, who read texts on all pages; their sessions stay open."""
+    """Simulate many visitors of a server, who read texts on all pages.
+
+    Their sessions stay open until ``stack`` is closed.
+    """
     others = [stack.enter_context(visitor(side.server.url)) for _ in range(SESSIONS)]
     pages = side.reader.pages
     for at, text in enumerate(islice(sentences(seed=3), READ)):
@@ -141,7 +148,10 @@ MOMENTS = ("after the first text", "after the texts", "at rest", "after the mode
 
 
 def measure_held() -> Iterator[ReportRow]:
-    """Yield a row with the resident memory at each of the MOMENTS of a server's life."""
+    """Yield a row for each of the MOMENTS in a server's life: memory with idle garbage collection.
+
+    It is relative to collection after every run.
+    """
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
         mine, theirs = (measure_resident_memory(mode, Path(name), models) for mode in MODES)
@@ -155,7 +165,10 @@ def measure_held() -> Iterator[ReportRow]:
 
 
 def measure_resident_memory(mode: dict[str, str], folder: Path, models: list[Path]) -> list[int]:
-    """Return the resident memory in bytes at each of the MOMENTS, in a mode of ``MODES``."""
+    """Run a server through many texts and model changes; return its resident bytes at each of the MOMENTS.
+
+    ``mode``, one of MODES, selects the kind of garbage collection.
+    """
     with app({**LIMITS, **mode, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, "bench.wrapped") as server:
         read(server, [{}])
         found = [server.resident()]
@@ -172,7 +185,7 @@ def measure_resident_memory(mode: dict[str, str], folder: Path, models: list[Pat
 
 
 def read(server: Server, queries: list[dict[str, object]]) -> None:
-    """Open the given pages one after another as a single visitor."""
+    """Open the app with each query, one after another, in a single visitor's session."""
     with visitor(server.url) as other:
         for query in queries:
             other.see("", **query)

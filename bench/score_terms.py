@@ -1,4 +1,4 @@
-"""Decomposition of attention scores: one explanation, and the links of labelled sentences."""
+"""The time to decompose attention scores into sources: a single score, and the links of labelled sentences."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RELATION = "nsubj"
 
 
 def measure(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for each length of a single explanation, and a row for the labelled sentences.
+    """Yield a row for decomposing a single score, per text length, and a row for 500 labelled sentences.
 
-    A path names a CoNLL-U file; without it, the bundled sentences are repeated with different ends.
+    ``paths`` may name a CoNLL-U file; without it, the bundled sentences are repeated with different ends.
     """
     from inference.backend import LocalBackend
     from inference.request import TraceRequest

@@ -1,10 +1,10 @@
 """The app as a separate process on a free local port, and the peak memory of recording a text.
 
-Recording is compared with requesting every map (`output_attentions=True`). Each variant runs in a separate process. The
-model first reads the text plainly, so that all permanent memory is allocated, and then by the measured variant, whose
-result is kept. The peak is the kernel's (VmHWM, reset before the measured pass) minus the resident memory before the
-pass. The peak of a plain SDPA pass, measured in the same way, is subtracted. Malloc settings return large blocks to the
-system immediately, so that the peak contains only memory in use.
+Recording is compared with requesting every map (`output_attentions=True`). Each variant runs in its own process. First
+the model reads the text plainly, so that all permanent memory is allocated. Then it reads the text by the measured
+variant, whose result is kept. The peak is the kernel's VmHWM, reset before the measured pass, minus the resident memory
+before that pass. The peak of a plain SDPA pass, measured in the same way, is subtracted. Malloc settings return large
+blocks to the system immediately, so that the peak contains only memory in use.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Server:
 
 @contextmanager
 def app(environment: Mapping[str, str] | None = None, module: str = "streamlit") -> Iterator[Server]:
-    """Inside the block, run the app as a process; ``module`` starts it: streamlit, or a module of bench.
+    """Inside the block, run the app as a process; yield the server.
 
-    Raise RuntimeError if the app does not start.
+    ``module`` starts the app: "streamlit", or a module of bench. Raise RuntimeError if the app does not start.
     """
     port = free_port()
     command = [sys.executable, "-m", module, "run", str(ROOT / "app.py"), "--server.port", str(port)]
@@ -89,7 +89,7 @@ def app(environment: Mapping[str, str] | None = None, module: str = "streamlit")
 
 
 def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
-    """Return True once the app reports that it is healthy, or False after LONGEST_START seconds."""
+    """Wait until the app reports that it is healthy; return False if it ends or takes over LONGEST_START seconds."""
     end = time.perf_counter() + LONGEST_START
     while time.perf_counter() < end and process.poll() is None:
         try:
@@ -114,7 +114,7 @@ WAYS = ("plain", "recording", "eager")
 
 
 def measure_memory() -> Iterator[ReportRow]:
-    """Yield a row with the peak memory of recording for each model."""
+    """Yield a row per model: peak memory added by recording, relative to that of ``output_attentions``."""
     for name in (EMBEDDED, BERT_BASE):
         peaks: dict[str, list[float]] = {way: [] for way in WAYS}
         for _ in range(MEMORY_REPEATS):
@@ -132,14 +132,17 @@ def measure_memory() -> Iterator[ReportRow]:
 
 
 def peak_apart(name: str, way: str) -> float:
-    """Measure the peak memory of the variant ``way`` in a new process, in MiB above the memory before."""
+    """Run ``peak`` in a new process and return its result in MiB."""
     command = [sys.executable, "-m", "bench.server", name, way]
     done = subprocess.run(command, env={**os.environ, **MALLOC}, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout.splitlines()[-1])["mib"])
 
 
 def peak(name: str, way: str) -> float:
-    """Measure the peak memory of the variant ``way`` in this process, in MiB above the memory before."""
+    """Return the peak memory of reading a text in this process, in MiB above the memory before.
+
+    ``way`` is "plain", "recording" or "eager".
+    """
     import torch
 
     from inference.record.capture import record_parts
@@ -161,7 +164,10 @@ def peak(name: str, way: str) -> float:
 
 
 def status(field: str, process: int | str = "self") -> int:
-    """Return a field of a process's /proc status in bytes; raise KeyError if the kernel lacks it."""
+    """Return a memory field of a process's /proc status, such as VmRSS, in bytes.
+
+    Raise KeyError if the kernel lacks it.
+    """
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024

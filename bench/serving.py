@@ -1,7 +1,7 @@
-"""The cost of a remote backend (HTTP, Ray Serve), and the number of processes for a number of visitors.
+"""The cost of a remote backend (HTTP, Ray Serve), and the processes that a number of visitors needs.
 
-The number of processes is computed by a formula and by simulation, from measured times (docs/LOG.md) and assumed
-behaviour of visitors.
+The number of processes is computed by a formula and by a simulation. Both use measured service times (docs/LOG.md) and
+an assumed behaviour of visitors.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SERVING_FIRST_PORT = 8941
 
 
 def text(number: int) -> str:
-    """Return a text of 32 tokens that differs for each number."""
+    """Return a text of 32 tokens that is different for each number."""
     digits = " ".join(f"{number:06d}")
     return f"{digits} {WORDS} all now"
 
@@ -54,9 +54,9 @@ def text(number: int) -> str:
 def run_service(
     module: str, port: int, *options: str, **settings: str
 ) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
-    """Run a server process inside the block; yield the process and a remote backend, both warmed up.
+    """Inside the block, run a server process; yield the process and a remote backend that uses it.
 
-    ``settings`` are environment variables of the process.
+    Both are warmed up. ``settings`` are environment variables of the process.
     """
     command = [sys.executable, "-m", module, "--port", str(port), *options]
     environment = {**os.environ, "HEADLIGHT_TRACE_MEMORY": str(KEPT), **settings}
@@ -74,11 +74,11 @@ def run_service(
 
 @dataclass(frozen=True)
 class Overhead:
-    """The time of a text's trace by a remote (``far``) and a local (``near``) backend, in milliseconds.
+    """Times to trace a text by a remote (``far``) and by a local (``near``) backend, in milliseconds.
 
-    ``far`` and ``near`` are medians of wall time. ``more`` is the median of the differences of each pair of
-    measurements, which does not depend on the machine's speed at the time. ``far_processor`` and ``near_processor`` are
-    means of CPU time on both ends.
+    ``far`` and ``near`` are medians of wall time. ``more`` is the median over pairs of far minus near, each pair
+    measured at the same time. ``far_processor`` and ``near_processor`` are means of CPU time; that of ``far`` includes
+    the server's.
     """
 
     far: float
@@ -112,9 +112,9 @@ def _processor_seconds(server: psutil.Process) -> float:
 
 
 def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
-    """Send texts from parallel clients; return the numbers of traces and of refused requests.
+    """Send texts from parallel clients for a fixed time; return the numbers of traces and of refused requests.
 
-    ``kill`` is a replica that is killed after a third of the time.
+    If ``kill`` is given, this replica of the service is killed after a third of the time.
     """
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(first, first + 100_000):
@@ -195,7 +195,10 @@ CLUSTER_FIRST_PORT = 8951
 
 
 def local_throughput(together: int) -> float:
-    """Return how many traces per second this process computes, with ``together`` texts in a batch."""
+    """Return the traces per second that this process computes by itself.
+
+    ``together`` is the number of texts in a batch.
+    """
     here = LocalBackend(Settings())
     here.trace(TraceRequest(text="ready"))
     numbers, end = itertools.count(1_000_000), time.monotonic() + SECONDS
@@ -212,7 +215,7 @@ def local_throughput(together: int) -> float:
 
 
 def measure_cluster() -> Iterator[ReportRow]:
-    """Yield a row with the throughput of each configuration of Ray Serve, which has to be installed."""
+    """Yield a row with the traces per second of each configuration of Ray Serve, which must be installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for together in (1, CROWD):
         yield _row(f"in this process, {together} at once", local_throughput(together), 0)
@@ -249,7 +252,10 @@ Kinds = Sequence[tuple[float, float, float]]  # (requests per second, mean servi
 
 @dataclass(frozen=True)
 class Need:
-    """The number of processes for a load, with their utilisation and the 95th percentile of waiting in seconds."""
+    """The number of processes that a load needs.
+
+    ``busy`` is their utilisation (0 to 1), ``wait`` the 95th percentile of waiting in seconds.
+    """
 
     processes: int
     busy: float
@@ -257,21 +263,27 @@ class Need:
 
 
 def app_kinds(visitors: float) -> Kinds:
-    """Return the kinds of requests to the app for ``visitors`` per hour, each with a constant time."""
+    """Return the kinds of requests that ``visitors`` per hour send to the app.
+
+    Each kind has a constant service time.
+    """
     per_second = visitors / 3600
     done = ((1.0, OPENING), (TEXTS_A_VISIT, TEXT_SECONDS), (CLICKS_A_VISIT, CLICK_SECONDS))
     return [(per_second * many, seconds, seconds**2) for many, seconds in done]
 
 
 def model_kinds(visitors: float) -> Kinds:
-    """Return the kinds of requests to models for ``visitors`` per hour, with exponential service times."""
+    """Return the kinds of requests that ``visitors`` per hour send to models.
+
+    Service times are exponentially distributed.
+    """
     return [(visitors / 3600 * TEXTS_A_VISIT, MODEL, 2 * MODEL**2)]
 
 
 def formula(kinds: Kinds, processes: int) -> Need:
-    """Compute the utilisation of ``processes`` and the 95th percentile of waiting by queueing theory.
+    """Compute by queueing theory the utilisation of ``processes`` and the 95th percentile of waiting.
 
-    The mean waiting time is the Pollaczek-Khinchine formula; the tail is assumed to be exponential.
+    The mean waiting time is the Pollaczek-Khinchine formula; its tail is assumed to be exponential.
 
     >>> formula([(50.0, 0.01, 0.0002)], 1).busy
     0.5
@@ -290,14 +302,17 @@ def fewest_processes(kinds: Kinds) -> Need:
 
 
 class Lines:
-    """Simulated queues of processes that serve one request at a time; waiting times are recorded."""
+    """Simulated queues, one for each process, which serves one request at a time.
+
+    Waiting times are recorded.
+    """
 
     def __init__(self, processes: int) -> None:
         self.free = [0.0] * processes
         self.waited: list[float] = []
 
     def passes(self, process: int, now: float, seconds: float) -> float:
-        """Add a request at time ``now`` to a process's queue; return the time at which it is served."""
+        """Add a request that arrives at time ``now`` and takes ``seconds``; return the time at which it is done."""
         begins = max(now, self.free[process])
         self.waited.append(begins - now)
         self.free[process] = begins + seconds
@@ -343,7 +358,7 @@ def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 
 
 
 def measure_cost() -> Iterator[ReportRow]:
-    """Yield rows with the processes and waiting times for 1,000 and 100,000 visitors per hour."""
+    """Yield rows with the number of processes and the waiting times for 1,000 and 100,000 visitors per hour."""
     for visitors, seconds in ((1_000, 3_600.0), (100_000, 60.0)):
         app, model = fewest_processes(app_kinds(visitors)), fewest_processes(model_kinds(visitors))
         apps, first = app.processes, play(visitors, app.processes, model.processes, seconds)

@@ -1,4 +1,4 @@
-"""Simulations of data without an effect, which count how often chance alone leads to a claim of the app."""
+"""Simulations of data in which nothing has an effect: how often chance alone leads to a claim of the app."""
 
 from __future__ import annotations
 
@@ -35,17 +35,16 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class LinkSample:
-    """Simulated links, with flags of those that the baseline rule finds and those that each head finds."""
+    """Simulated links, with flags: found by the baseline rule, and found by each head in each direction."""
 
     sentences: Integers  # (link,)
     by_rule: BoolArray  # (link,)
     by_heads: BoolArray  # (link, test)
 
     def tally(self, halves: int = 1) -> HitCounts:
-        """Return the sample in the form in which scoring a corpus returns its counts.
+        """Return the sample as counts of hits, as scoring a corpus returns them.
 
-        The baseline rule is "distance 1". Links that it should find (``by_rule``) have this distance, all others a
-        larger one.
+        Links that the baseline rule "distance 1" should find (``by_rule``) have this distance, all others a larger one.
         """
         counts = {}
         for half in range(halves):
@@ -68,7 +67,7 @@ class HitScenario:
 
 
 def measure_links() -> Iterator[ReportRow]:
-    """Yield rows with the rates of false claims about links and names of heads, and the power of the test."""
+    """Yield rows with rates of false claims about the links and names of heads, and the power of the test."""
     for world in (*LUCK_WORLDS, *_embedded_scenarios()):
         random = np.random.default_rng(0)
         wrong, before = np.mean([_any_more(world.draw(random)) for _ in range(TIMES)], axis=0)
@@ -90,14 +89,14 @@ def measure_links() -> Iterator[ReportRow]:
 
 
 def independent_links(random: Random) -> LinkSample:
-    """Draw independent hits for every link and head."""
+    """Draw hits that are independent for every link and head."""
     return _set(random.random((LUCK_SENTENCES, LINKS, 1 + TESTS)) < SHARE)
 
 
 def correlated_links(random: Random, better: int = 0) -> LinkSample:
-    """Draw hits in which each sentence is easy or hard for a head, so that its links are correlated.
+    """Draw hits with correlation within sentences: a sentence is easy or hard for a head.
 
-    The first ``better`` heads have the hit rate BETTER.
+    The first ``better`` heads have the mean hit rate BETTER.
     """
     means = np.full(1 + TESTS, SHARE)
     means[1 : 1 + better] = BETTER
@@ -106,7 +105,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Draw hits of heads that resemble each other: the twelve heads of a group agree on nine out of ten links."""
+    """Draw hits with similar heads: in a group of twelve, a head copies the first head's hit on nine of ten links."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1
@@ -114,7 +113,10 @@ def kin(random: Random) -> LinkSample:
 
 
 def clustered_links(random: Random, share: float) -> LinkSample:
-    """Draw heads that find either all links of a sentence or none; the rule's hits are independent."""
+    """Draw heads that find either all links of a sentence or none, at the rate ``share``.
+
+    The rule's hits are independent.
+    """
     heads = np.repeat(random.random((LUCK_SENTENCES, 1, TESTS)) < share, LINKS, axis=1)
     return _set(np.concatenate([random.random((LUCK_SENTENCES, LINKS, 1)) < share, heads], axis=2))
 
@@ -225,9 +227,9 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows with the rate of false claims that a head beats a rule, if both only guess.
+    """Yield rows with the rate of false claims that a head beats the best of three rules.
 
-    There are two candidates and three rules.
+    Heads and rules guess between two candidates.
     """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
@@ -241,9 +243,9 @@ def rules() -> Iterator[ReportRow]:
 
 
 def pronouns(random: Random) -> HitCounts:
-    """Draw links with two candidates, which heads and rules find half of the time by guessing.
+    """Draw links between a pronoun and two candidates; each head and rule finds half of them by chance.
 
-    The nearer of the two candidates is never the first.
+    The nearer candidate is never the first in the text.
     """
     counts = {}
     for half in range(HALVES):
@@ -257,7 +259,10 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row for random changes: how often their number is outside the range that the app states."""
+    """Return a row for random changes of heads on the page Side by side.
+
+    It is the rate at which the number of larger changes is outside the range that the page states.
+    """
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
     for _ in range(TIMES):
@@ -299,7 +304,10 @@ def _pool() -> FloatArray:
 
 
 def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
-    """Draw how far three trainings without any effect move each head, (training, layer, head) in bits."""
+    """Draw how far each head moves in three trainings without any effect, (training, layer, head) in bits.
+
+    The first three arguments are the spreads of trainings, layers and heads, of the logarithm if ``factor`` is set.
+    """
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
     usual = random.uniform(0.1, 0.6, (1, 6, 12))
@@ -308,7 +316,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: FloatArray) -> bool:
-    """Return True if any head moves more in the first training than in the others, beyond the threshold."""
+    """Return True if a head moves beyond the app's threshold in the first training, compared with the others."""
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 

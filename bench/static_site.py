@@ -1,4 +1,4 @@
-"""Bytes and seconds of a static site on a slow phone, and of the models that run in its reader's browser."""
+"""Bytes and seconds of a static site on a slow phone, and of the models that run in the reader's browser."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PAINTED = """() => {
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield rows for the first view of a site, a text, and the course of lessons."""
+    """Yield rows for a site's first view (bytes, seconds), for the bytes of a text, and for the course's folder."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         build(root / "site", "--text", LONG_TEXT)
@@ -78,7 +78,7 @@ def build(folder: Path, *options: str) -> None:
 
 
 def token_count(text: str) -> int:
-    """Return the number of tokens that the embedded model reads."""
+    """Return the number of tokens of a text for the embedded model."""
     from inference import LocalBackend, TraceRequest
 
     return len(LocalBackend().trace(TraceRequest(text=text)).tokens)
@@ -96,7 +96,7 @@ class FolderServer(http.server.ThreadingHTTPServer):
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """A handler of files that prints no line for each request."""
+    """A request handler that serves files and logs nothing."""
 
     server: FolderServer
 
@@ -123,7 +123,10 @@ def serve(folder: Path) -> Iterator[FolderServer]:
 
 
 def visit(browser: Any, address: str) -> tuple[int, float]:
-    """Open a site with an empty cache; return the bytes until it is painted, and the seconds since the first byte."""
+    """Open a site on a simulated slow phone with an empty cache.
+
+    Return the bytes until it is painted, and the seconds from the first byte to the paint.
+    """
     page = Page(browser)
     try:
         page.page.set_viewport_size(PHONE)
@@ -141,7 +144,10 @@ def visit(browser: Any, address: str) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class LiveVisit:
-    """Measurements of a visit: bytes of the download, milliseconds of each text, memory in bytes."""
+    """Measurements of a visit to the live model: downloaded bytes, milliseconds per text, memory in bytes.
+
+    ``difference`` is the largest deviation of a weight from the Python app.
+    """
 
     size: int
     milliseconds: list[int]
@@ -151,7 +157,7 @@ class LiveVisit:
 
 
 def measure_live() -> Iterator[ReportRow]:
-    """Yield rows for live attention and for masked words, in browsers with an empty cache."""
+    """Yield rows for live attention and for masked-word predictions, both computed in the browser."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         build(Path(name), "--live")
         with serve(Path(name)) as server:
@@ -180,7 +186,7 @@ def _time_row(what: str, milliseconds: list[int]) -> ReportRow:
 
 
 def visit_attention(browser: Any, server: FolderServer) -> LiveVisit:
-    """Run live texts in a browser with an empty cache."""
+    """Compute the attention of live texts in a browser with an empty cache; return the costs."""
     with _page(browser, server) as page:
         size = _download(page, server, "#live", f"{STATUS}:not(:empty)")
         milliseconds = [_shown_milliseconds(page)]
@@ -197,7 +203,7 @@ def visit_attention(browser: Any, server: FolderServer) -> LiveVisit:
 
 
 def visit_masks(browser: Any, server: FolderServer) -> int:
-    """Return the bytes of masked words in a browser with an empty cache."""
+    """Return the bytes that a browser with an empty cache downloads to predict masked words."""
     with _page(browser, server) as page:
         return _download(page, server, "#masks", "#masks tbody tr")
 

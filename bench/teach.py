@@ -52,9 +52,9 @@ NAMED = {"accuracy": "accuracy", "f1": "F1 of names"}
 
 
 def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
-    """Fine-tune a model for each task and seed, and yield a row with its score.
+    """Fine-tune a model for each task and seed, and yield a row with its score on the test rows.
 
-    Raise ValueError if a task is unknown.
+    ``names`` are keys of TASKS; raise ValueError if a task is unknown.
     """
     unknown = [name for name in names if name not in TASKS]
     if unknown:

@@ -17,7 +17,10 @@ PATIENCE = 600.0  # seconds for a script run
 
 
 class AppSession:
-    """A visitor's session with the app; ``pages`` has the addresses of its pages after the first run."""
+    """A visitor's session with the app over its WebSocket, without a browser.
+
+    After the first run, ``pages`` has the addresses of the app's pages.
+    """
 
     def __init__(self, socket: Any) -> None:
         self._socket = socket
@@ -29,7 +32,7 @@ class AppSession:
         self.picture: dict[str, Any] = {}  # latest data of the microscope component
 
     def see(self, page: str = "", **query: object) -> int:
-        """Open a page with a query; return the uncompressed bytes received until its script ends."""
+        """Open a page with a query; return the uncompressed bytes received until its script has run."""
         from ui.streamlit_internals import BackMsg
 
         ask = BackMsg()
@@ -115,14 +118,17 @@ Visits = TypeVar("Visits", bound=AppSession)
 
 @contextmanager
 def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[AppSession]:
-    """Inside the block, open a session with the app; ``headers`` are sent with its first request."""
+    """Inside the block, open a session with the app; yield it.
+
+    ``headers`` are sent with its first request.
+    """
     with open_session(url, AppSession, headers) as session:
         yield session
 
 
 @contextmanager
 def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
-    """Inside the block, open a session of the class ``kind``."""
+    """Inside the block, open a session of the class ``kind``; yield it."""
     from websockets.sync.client import connect
 
     from ui.streamlit_internals import MESSAGES
@@ -147,7 +153,7 @@ REFUSAL = "headlight-refusal"  # CSS class of an error message
 
 
 class BusyVisitor(AppSession):
-    """A simulated visitor who clicks buttons and uploads files.
+    """A simulated visitor who can also click buttons and upload files.
 
     ``progress`` is the text of the page's latest progress bar, ``refusal`` its latest error message.
     """
@@ -174,7 +180,7 @@ class BusyVisitor(AppSession):
         self._run(ask)
 
     def has_button(self, label: str) -> bool:
-        """Return True if a button with this label has been on the page."""
+        """Return True if the session has ever received a button with this label."""
         return label in self._buttons
 
     def look(self) -> None:
@@ -186,7 +192,7 @@ class BusyVisitor(AppSession):
         self._run(ask)
 
     def bring(self, url: str, name: str, content: bytes) -> None:
-        """Upload a file by the page's file uploader."""
+        """Upload a file through the file uploader of the page."""
         from ui.streamlit_internals import BackMsg, ForwardMsg
 
         ask, answer = BackMsg(), ForwardMsg()
@@ -254,10 +260,10 @@ COMPOSER = "composer"  # part of the name of the text box component
 
 
 def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
-    """Return the times at which the messages of a page's first script run arrive, by time.perf_counter().
+    """Return the times, by time.perf_counter(), at which messages of a page's first script run arrive.
 
-    The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of the
-    run).
+    The keys are "first" (the first message), "frame" (the text box, in which the reader can then type) and "done" (the
+    end of the run).
     """
     from websockets.sync.client import connect
 
@@ -280,7 +286,7 @@ def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
 
 
 def note(message: Any, seen: dict[str, float]) -> None:
-    """Record in ``seen`` the time of a message with the text box or with the end of the run."""
+    """Record in ``seen`` the time at which the message arrived if it has the text box or ends the run."""
     kind = message.WhichOneof("type")
     if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
         element = message.delta.new_element

@@ -1,4 +1,7 @@
-"""Streamlit with a change for a measurement: `python -m bench.wrapped run app.py …`."""
+"""Streamlit with a modification for measurements: `python -m bench.wrapped run app.py …`.
+
+Environment variables select the modification.
+"""
 
 from __future__ import annotations
 
