@@ -1,4 +1,7 @@
-"""Cards: sentences on which a head prefers the wrong noun, kept by a visitor or put on a class's board."""
+"""Cards: counter-examples, in which a head prefers the wrong noun for a pronoun.
+
+Visitors keep cards, or put them on the board of their class.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ LONGEST_CARD = 4_000  # characters of a card as JSON
 
 @dataclass(frozen=True)
 class Card:
-    """A counter-example: a head, a sentence with a pronoun, and the head's weights on two nouns, 0 to 1.
+    """A counter-example: a sentence in which a head gives the wrong noun more weight from the pronoun.
 
-    The head prefers the wrong noun; it does so in ``fooled`` of ``reworded`` rewordings, too. ``address`` is the link
-    that restores the view, from "/".
+    ``source`` is the pronoun, ``right`` and ``other`` are the nouns; weights are from 0 to 1. The head also prefers the
+    wrong noun in ``fooled`` of ``reworded`` rewordings. ``address`` is the path and query that restore the view.
     """
 
     model: str
@@ -49,7 +52,7 @@ class Card:
 
 @dataclass(frozen=True)
 class PostedCard:
-    """A card on the board of a class; ``student`` is the number of its author, 0 for the teacher."""
+    """A card on the board of a class; ``student`` is the number of its author, or 0 for the teacher."""
 
     number: int
     student: int

@@ -1,4 +1,4 @@
-"""The error of the classroom, whose message is shown to users."""
+"""The error of classes, whose message is shown to users."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 class Question:
     """A question to the class.
 
-    ``options`` are the choices of a choice question. ``truth`` is the correct answer in the form of ``normal``, or ""
-    if there is none. A head is stored as "layer.head", both counted from 0. A number is correct within ``tolerance``.
+    ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
+    there is none. A head is stored as "layer.head", both counted from 0. A number is correct if it deviates by at most
+    ``tolerance``.
     """
 
     kind: Kind
@@ -60,7 +61,7 @@ class Question:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     def normal(self, answer: str) -> str:
-        """Return an answer in the form in which it is stored; raise NotInClass if it is invalid.
+        """Return a student's answer in the form in which it is stored; raise NotInClass if it is invalid.
 
         >>> Question("head", "Which head?").normal(" 3.07 "), Question("number", "How much?").normal("0,50")
         ('3.7', '0.5')
@@ -82,15 +83,16 @@ class Question:
 
 
 def read(written: str) -> Question:
-    """Load a question from JSON."""
+    """Return the question from the JSON of ``Question.to_json``."""
     said = json.loads(written)
     return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"], said["tolerance"])
 
 
 def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
-    """Return (answer, count) pairs, in the order of a choice question's options, else most frequent first.
+    """Count equal answers; return pairs (answer, count).
 
-    Case is ignored; each word is shown in its first spelling.
+    They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored; an
+    answer is shown in its first spelling.
 
     >>> count_answers(Question("word", "Which?"), ["it", "It", "animal"])
     [('it', 2), ('animal', 1)]
@@ -147,7 +149,7 @@ def _number(said: str) -> str:
 
 
 def format_answer(question: Question, answer: str) -> str:
-    """Format an answer for display; a head becomes 3-7, the notation of the app.
+    """Format a stored answer for display; a head "3.7" becomes "3-7", the notation of the app.
 
     >>> format_answer(Question("head", "Which?"), "3.7"), format_answer(Question("number", "How much?"), "3.7")
     ('3-7', '3.7')

@@ -34,7 +34,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a student to a question; student and question are given by number."""
+    """A student's answer to a question; both are given by their numbers."""
 
     question: int  # number of the question, from 1
     student: int
@@ -54,7 +54,7 @@ class TeacherView:
     answers: tuple[Answer, ...]
 
     def answers_to(self, question: int) -> tuple[str, ...]:
-        """Return the answers to a question, without names."""
+        """Return the answers to question number ``question``, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)
 
     def rows(self) -> list[tuple[int, str, str, str, str]]:

@@ -1,7 +1,7 @@
 """Storage of rooms (classes) in a SQLite file, which survives page reloads and restarts.
 
-Visitors are identified by a secret cookie; the file contains only its hash. A room is deleted with all its content when
-it is closed, or if nobody changed it for a day. Changes of the system clock neither close rooms nor keep them.
+Visitors are identified by a secret cookie, of which the file contains only a hash. A room is deleted with all its
+content if it is closed, or if nobody changed it for a day. A change of the system clock does not affect that time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ TEACHER = 0  # the author's number of a teacher's card
 class Store:
     """The rooms in a SQLite file; it is safe for threads and for processes that share the file.
 
-    Methods that change a room raise NotInClass if the room does not exist or if ``who`` may not change it.
+    ``code`` is the code of a room, and ``who`` the identity of a visitor. Methods that change a room raise NotInClass
+    if the room does not exist or if ``who`` may not change it.
     """
 
     def __init__(
@@ -121,12 +122,15 @@ class Store:
             base.execute("UPDATE room SET presents=1, view=? WHERE code=?", (view, code))
 
     def share(self, code: str, who: str, shared: bool) -> None:
-        """Start presenting, beginning with the next view that ``present`` gets, or stop presenting."""
+        """Start or stop presenting the teacher's views to the students.
+
+        After a start, students see the next view that ``present`` gets.
+        """
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET presents=?, view='' WHERE code=?", (shared, code))
 
     def is_shared(self, code: str) -> bool:
-        """Return True if the teacher's views are presented to the students."""
+        """Return True if the teacher presents views to the students."""
         with self._lock:
             found = self._base.execute("SELECT presents FROM room WHERE code=?", (code,)).fetchone()
         return bool(found and found[0])
@@ -177,9 +181,9 @@ class Store:
             self._forget()
 
     def answer(self, code: str, who: str, number: int, said: str) -> None:
-        """Store the answer of the student ``who`` to the current question, in place of an earlier answer.
+        """Store the answer of the student ``who`` to question ``number``, in place of an earlier answer.
 
-        Raise NotInClass if the question is closed or if the answer is invalid.
+        Raise NotInClass if it is not the current question, if its answers are revealed, or if the answer is invalid.
         """
         with self._change_room(code) as base:
             student = self._student(base, code, who)
@@ -194,9 +198,9 @@ class Store:
             )
 
     def post_card(self, code: str, who: str, card: Card) -> None:
-        """Put a card on the board; the same card is not posted twice.
+        """Put a card on the board, unless the author has already posted the same card.
 
-        Raise NotInClass if ``who`` is not in the room, if the card is too long, or after MOST_CARDS cards.
+        Raise NotInClass if ``who`` is not in the room, if the card is too long, or if the author has MOST_CARDS cards.
         """
         written = card.to_json()
         with self._change_room(code) as base:
@@ -224,15 +228,15 @@ class Store:
         self._forget()
 
     def is_board_shown(self, code: str) -> bool:
-        """Return True if students see the cards of others."""
+        """Return True if students see the cards of other students."""
         with self._lock:
             found = self._base.execute("SELECT shown FROM board WHERE room=?", (code,)).fetchone()
         return bool(found and found[0])
 
     def cards(self, code: str, who: str) -> tuple[PostedCard, ...]:
-        """Return the cards on the board, in the order of posting.
+        """Return the cards that ``who`` may see, in the order of posting.
 
-        A student sees the student's own cards, and all if the board is shown.
+        Students see all cards if the board is shown, and otherwise only their own; the teacher sees all.
         """
         shown = self.is_board_shown(code)
         with self._reading(code) as base:
@@ -245,16 +249,16 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Record if the student ``who`` is lost; the teacher's page then shows a raised hand."""
+        """Raise the hand of the student ``who`` on the teacher's page if ``lost`` is True, else lower it."""
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
             )
 
     def version(self, code: str) -> int:
-        """Return a counter of the teacher's changes of a room, or 0 if there is no such room.
+        """Return a number that grows with every change of a room by its teacher; 0 if there is no such room.
 
-        Students poll the counter and reload the view only if it has grown. Changes by students do not increase it.
+        Students' pages poll it and reload the view only if it has grown.
         """
         with self._lock:
             found = self._base.execute("SELECT version FROM room WHERE code=?", (code,)).fetchone()
@@ -267,7 +271,7 @@ class Store:
         return found is not None and secrets.compare_digest(found[0], _hash_member(code, who))
 
     def taught_by(self, who: str) -> str | None:
-        """Return the code of the newest room of the teacher ``who``, or None."""
+        """Return the code of the newest room that the teacher ``who`` has opened; None if there is none."""
         with self._lock:
             rooms = self._base.execute("SELECT code, teacher FROM room ORDER BY rowid DESC").fetchall()
         return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hash_member(code, who))), None)
@@ -282,7 +286,7 @@ class Store:
     def student_view(self, code: str, who: str) -> StudentView:
         """Return a room as the student ``who`` may see it.
 
-        It contains no names, and the answers of others only after they were revealed.
+        It contains no names, and the answers of other students only after they were revealed.
         """
         with self._reading(code) as base:
             number = self._student(base, code, who)

@@ -1,7 +1,7 @@
 """Functions for notebooks that show attention: of your own tensors, or of your own model.
 
-``explore``, ``why``, ``similar``, ``record`` and ``load_recording`` import torch. Each name is imported at its first
-use, so that importing the package is fast.
+``explore``, ``why``, ``similar``, ``record`` and ``load_recording`` import torch. Every function is imported at its
+first use, so that importing the package is fast.
 
 >>> import headlight
 >>> headlight.view([[[0.9, 0.1], [0.4, 0.6]]], ["a", "cat"]).trace.weights(0, 0)[1].round(1).tolist()

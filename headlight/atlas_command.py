@@ -1,4 +1,7 @@
-"""The command ``headlight atlas``: build an atlas of all heads over many texts, and search it for pairs of words."""
+"""The command ``headlight atlas``: build, merge, compare, search and export atlases.
+
+An atlas stores the strongest links of every head over many texts.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,7 @@ def _add_export(kinds: Any) -> None:
 
 
 def run_export(asked: argparse.Namespace) -> int:
-    """Write the files of another tool from an atlas, and return the exit status."""
+    """Write an atlas as files of another tool (HeadVis), and return the exit status."""
     if asked.windows < 1:
         raise CommandError(f"--windows {asked.windows} is too small. Give at least 1.")
     atlas = Atlas.open(asked.folder)
@@ -103,7 +106,10 @@ def run_export(asked: argparse.Namespace) -> int:
 
 
 def run_compare(asked: argparse.Namespace) -> int:
-    """Print the heads that changed most, write all changes if a file is given, and return the exit status."""
+    """Print the heads whose measures differ most between two atlases, and return the exit status.
+
+    If a file is given, write the changes of all heads into the file.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     atlases = [Atlas.open(folder) for folder in (asked.first, asked.second)]
@@ -124,7 +130,7 @@ def run_compare(asked: argparse.Namespace) -> int:
 
 
 def run_build(asked: argparse.Namespace) -> int:
-    """Build or continue an atlas, and return the exit status.
+    """Build an atlas or continue an unfinished build, and return the exit status.
 
     If the build is stopped, the status is 130, and the atlas contains the texts read so far.
     """
@@ -157,9 +163,9 @@ def _ray_run(shards: int) -> Run:
 
 
 def return_freed_memory() -> None:
-    """Make glibc return large freed blocks to the system, because those of several threads add up to gigabytes.
+    """Make glibc return large freed blocks to the system; do nothing on other systems.
 
-    On other systems, do nothing.
+    The freed blocks of several threads would otherwise add up to gigabytes.
     """
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BLOCK)
@@ -207,7 +213,10 @@ def _print_step(step: BuildStep) -> None:
 
 
 def run_merge(asked: argparse.Namespace) -> int:
-    """Join shards to an atlas and return the exit status; raise CommandError if they do not belong together."""
+    """Join the shards of an atlas, which were built separately, and return the exit status.
+
+    Raise CommandError if the shards do not belong together or if one is missing.
+    """
     refuse_other_folder(asked.out)
     joined: AtlasState | None = None
     plans: list[dict[str, Any]] = []
@@ -252,7 +261,10 @@ def _summary(atlas: Atlas, state: AtlasState) -> str:
 
 
 def run_search(asked: argparse.Namespace) -> int:
-    """Print the strongest links between two words, write all if a file is given, and return the exit status."""
+    """Print the strongest links between two words in an atlas, and return the exit status.
+
+    If a file is given, write all links into the file.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     atlas = Atlas.open(asked.folder)

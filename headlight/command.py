@@ -1,4 +1,4 @@
-"""The command ``headlight``: open the app, export attention to files, score heads, fetch models."""
+"""The command ``headlight`` with its subcommands: open the app, export attention, score heads, fetch models."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """Run the app until it ends, with a browser opened at the text; return the exit status."""
+    """Run the app until it ends, and open a browser at the text; return the exit status of the app."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)

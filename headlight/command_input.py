@@ -1,4 +1,4 @@
-"""The parts that the commands share: arguments for texts, models, heads and files."""
+"""Functions that the commands share: options and values of texts, models, heads and files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from probing.reference_priors import load_priors
 
 
 class CommandError(ValueError):
-    """Raised if a command cannot be carried out; the message is one sentence."""
+    """Raised if a command cannot be carried out; the message is a single sentence."""
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the inputs of a model other than its text, such as the second text."""
+    """Add the options for further inputs of a model, such as a second text."""
     parser.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
     parser.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
@@ -41,23 +41,26 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for models of the hub, such as the revision."""
+    """Add the options for models from the hub, such as the revision."""
     parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
 
 
 def add_result_options(parser: argparse.ArgumentParser, content: str) -> None:
-    """Add the options of a command that prints a summary: the model, and a JSON file for ``content``."""
+    """Add the options of a command that prints a summary.
+
+    They select the model, and a JSON file for the full result, which ``content`` describes.
+    """
     add_model_option(parser)
     add_hub_options(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help=f"write {content} to a file")
 
 
 def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
-    """Open the model that the options name; return a backend and the model's name in it.
+    """Open the model that the options name; return a backend and the name by which it has the model.
 
-    It is downloaded if the options allow it. Print the notes on program code of the model. Raise UserError if it
-    cannot be opened.
+    The model is downloaded if the options allow it. Notes on program code of the model are printed. Raise UserError if
+    the model cannot be opened.
     """
     backend, model = open_backend(asked.model or EMBEDDED)
     ensure_downloaded(backend, model, asked.revision, asked.download)
@@ -66,7 +69,7 @@ def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
 
 
 def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
-    """Return the trace request for the text and the options of a command."""
+    """Return the trace request for the texts and the revision that the options of a command give."""
     return TraceRequest(
         model=model,
         revision=asked.revision,
@@ -78,14 +81,18 @@ def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
 
 @cache
 def shared_backend(model: str) -> tuple[LocalBackend, str]:
-    """Return a backend that stays in memory for later calls in Python, and the model's name in it."""
+    """Return a backend for ``model``, and the name by which the backend has the model.
+
+    Later calls from Python get the same backend, so that the model stays in memory.
+    """
     return open_backend(model)
 
 
 def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
-    """Return the trace of a text; if ``truncate`` is set, cut the text to the length limit of the model.
+    """Return the trace of a text.
 
-    Raise CommandError or UserError, also if the model does not know the words of the text.
+    If ``truncate`` is set, a text that is too long is cut to the length limit of the model. Raise CommandError or
+    UserError if the text cannot be read, or if the model does not know its words.
     """
     try:
         trace = backend.trace(request)
@@ -107,9 +114,10 @@ def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> 
 
 
 def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
-    """Return the positional prior of the trace's stack, stored or measured; None if it is unknown.
+    """Return the mean weight that each head gives each position in other texts (positional prior).
 
-    It is the mean weight of each position in other texts. With it, the default head is the same as in the app.
+    It belongs to the trace's stack, and is stored or measured; None if it is unknown. With it, the default head is the
+    same as in the app.
     """
     try:
         return load_priors(backend, request.model, request.revision, trace.model.kind).get(trace.part)
@@ -118,7 +126,9 @@ def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Tra
 
 
 def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:
-    """Return the layer and head that --layer and --head name, or (None, None) if neither is given.
+    """Return the layer and the head that the options --layer and --head name; (None, None) if both are missing.
+
+    Raise CommandError if the options do not name a single head.
 
     >>> head_of(3, "1"), head_of(None, "3-1"), head_of(None, "L3H1"), head_of(None, None)
     ((3, 1), (3, 1), (3, 1), (None, None))
@@ -139,9 +149,9 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
 
 
 def text_of(given: str | None) -> str | None:
-    """Return the text of a command-line argument; "-" reads standard input.
+    """Return the text that a command-line argument gives; for "-", read it from standard input.
 
-    Raise CommandError if the bytes are not UTF-8; Python represents them by lone surrogates.
+    Raise CommandError if its bytes are not UTF-8 (Python represents such bytes by lone surrogates).
     """
     if given == "-":
         return _decode_text(sys.stdin.buffer.read(), "The piped text").strip()
@@ -149,7 +159,7 @@ def text_of(given: str | None) -> str | None:
 
 
 def label_of(given: str) -> str:
-    """Return a command-line argument that is shown, such as a title; raise CommandError if it is not UTF-8."""
+    """Return a command-line argument to be shown, such as a title; raise CommandError if it is not UTF-8."""
     return _decode_text(os.fsencode(given), "The text")
 
 
@@ -164,7 +174,7 @@ def _decode_text(raw: bytes, source: str) -> str:
 
 
 def read_picture(file: Path) -> Picture:
-    """Return the picture in a PNG, JPEG or WebP file; raise CommandError or UserError if there is none."""
+    """Return the picture in a PNG, JPEG or WebP file; raise CommandError or UserError if it cannot be read."""
     from inference.pictures.image_files import MOST_BYTES, open_picture  # pillow, which other commands do not need
 
     try:

@@ -1,6 +1,6 @@
-"""The command ``headlight why-labels``: the mean sources of a head's scores over labelled links.
+"""The command ``headlight why-labels``: the sources of a head's scores, averaged over labelled links.
 
-A source is a part of the model that contributes to query or key.
+A source is a part of the model that contributes to the query or the key of a score.
 """
 
 from __future__ import annotations
@@ -38,11 +38,14 @@ def why_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str = EMBEDDED,
     revision: str | None = None,
 ) -> dict[str, Any]:
-    """Return the mean sources of a head's scores over the links of a relation, and its contrastive directions.
+    """Decompose a head's scores over all links of a relation, and return the mean contribution of each source.
 
-    A source is a part of the model that contributes to query or key. ``format`` is "conllu", "gap" or "csv".
-    ``direction`` is "out" if a link's source attends to its target, and "in" for the reverse. By default it is the
-    direction in which the head finds more links. The result is that of ``headlight why-labels --json`` (docs/WHY.md).
+    A source is a part of the model that contributes to query or key. The result also has directions that contrast
+    linked keys with other keys. It is that of ``headlight why-labels --json`` (docs/WHY.md).
+
+    ``file`` has sentences with labelled links, in the format "conllu", "gap" or "csv". ``direction`` is "out" if a
+    link's source attends to its target, and "in" for the reverse; by default, the direction in which the head finds
+    more links.
 
     Raise ValueError with a one-sentence message if the scores cannot be decomposed.
     """
@@ -60,7 +63,10 @@ def explain_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str,
     revision: str | None,
 ) -> dict[str, Any]:
-    """Return the report on the links in a file as JSON values; may raise CommandError or UserError."""
+    """Decompose a head's scores over the links in a file; return the result as JSON values.
+
+    May raise CommandError or UserError.
+    """
     layer, number = read_head(head)
     if direction is not None and direction not in DIRECTIONS:
         raise CommandError(f'The direction is "out" or "in"; got "{direction}".')
@@ -123,7 +129,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest mean sources and the directions, write all if a file is given, and return the exit status."""
+    """Print the largest mean sources and the directions, write all if a file is given; return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
@@ -135,7 +141,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a summary as text: the mean score, the largest sources of each side, and the directions."""
+    """Format the result as text: the mean score, the largest sources of query and key, and the directions."""
     lines = [
         f"{found['relation']} in head {found['head']}, {found['direction']}: mean score {found['score']:.2f}, mean over"
         f" the keys {found['mean_over_keys']:.2f}, difference {_interval(found['centred'])};"

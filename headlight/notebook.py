@@ -53,7 +53,7 @@ STILL = '<img style="display:none" alt="{about}" src="data:image/png;base64,{sou
 
 
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """Return the microscope as a self-contained HTML file.
+    """Return the interactive view of a trace as a self-contained HTML file.
 
     Raise viz.export.TooLong if the file cannot contain even a single map.
     """
@@ -61,10 +61,10 @@ def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any
 
 
 def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """Return the microscope as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
+    """Return the interactive view of a trace as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
 
-    The page contains all maps if they fit. Otherwise it contains the maps nearest to the selected head, or only
-    thumbnails, and a note. If the text is too long even for thumbnails, return a sentence instead.
+    The page contains all attention maps if they fit. Otherwise it contains the maps of heads nearest to the selected
+    head, or only thumbnails, with a note. If the text is too long even for thumbnails, return a sentence instead.
     """
     one = len(view.queries) * len(view.keys) + focus_bytes(view)
     for least in (one, 0):  # tries smaller thumbnails before it drops the selected head's map
@@ -94,7 +94,7 @@ def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], roo
 
 
 def focus_bytes(view: View) -> int:
-    """Return the bytes of the weights of one query in all heads, at two bytes per weight."""
+    """Return the bytes of a single query's weights in all heads, at two bytes per weight."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
@@ -114,7 +114,7 @@ def _iframe_html(page: str) -> str:
 
 
 def size_of(page: str) -> int:
-    """Return the length of an HTML page in UTF-8 bytes, its size in a notebook file."""
+    """Return the number of bytes that an HTML page takes in a notebook file (UTF-8)."""
     return len(page.encode())
 
 
@@ -128,12 +128,12 @@ SMALL_MAP = 48  # side of a thumbnail in cells
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A trace that is shown in a notebook; ``focus``, a word or token index, is selected at first.
+    """A trace that is shown in a notebook.
 
-    Without ``focus``, the link that is furthest above its expected weight is selected, as in the app
-    (attention.excess). ``known`` is the positional prior of the model's heads from other texts; without it, the prior
-    is estimated from this text. ``part`` is the stack, by default the trace's. ``theme`` is "light", "dark" or "auto"
-    (the system's theme); the frame cannot detect the notebook's theme.
+    ``focus`` is the word or token index that is selected at first. Without it, the link furthest above its expected
+    weight is selected, as in the app (attention.excess). ``known`` is the positional prior: the mean weights by
+    position in other texts. If it is None, it is estimated from this text. ``part`` is the stack, by default the
+    trace's. ``theme`` is "light", "dark" or "auto" (the system's theme, as the frame cannot detect the notebook's).
     """
 
     trace: Trace
@@ -172,10 +172,10 @@ class Shown:
         return bundle
 
     def widget(self) -> Widget:
-        """Return a widget for a text of any length; the kernel computes maps on demand.
+        """Return an interactive widget for a text of any length.
 
-        The widget's ``selection`` attribute reads and sets the selection. Raise ImportError with a one-sentence
-        message if anywidget is not installed.
+        The kernel computes maps when the widget needs them. The widget's attribute ``selection`` reads and sets the
+        selection. Raise ImportError with a one-sentence message if anywidget is not installed.
         """
         try:
             from headlight.widget import Widget
@@ -187,11 +187,11 @@ class Shown:
 
     @property
     def html(self) -> str:
-        """Return the page as an HTML string, with the same maps as the file that ``save`` writes."""
+        """Return the page as HTML, with the same maps as the file that ``save`` writes."""
         return standalone_page(self.view, self.summary, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a self-contained HTML file, with more maps than a cell; return its path."""
+        """Write the page to a self-contained HTML file, which has more maps than a cell; return its path."""
         place = Path(path)
         place.write_text(self.html, encoding="utf-8")
         return place
@@ -209,12 +209,12 @@ class Shown:
 
     @cached_property
     def view(self) -> View:
-        """Return the view of all tokens of the trace."""
+        """Return the view of the trace with all its tokens."""
         return View(self.trace, part=self.part)
 
     @cached_property
     def selection(self) -> dict[str, Any]:
-        """Return the initial selection, with the names of the app's URL parameters as keys."""
+        """Return the initial selection as a dictionary; the keys are the app's URL parameters."""
         focus, head = self._word, (self.view.attending[0], 0)
         if focus is None:
             link = self.summary.own.best(self.view, self.known, self._free)
@@ -287,7 +287,7 @@ def _png(view: View, chosen: Selection) -> bytes:
 
 
 def meta_file(file: Path) -> Path:
-    """Return the path of the JSON file that describes a CSV file: its model, text and settings."""
+    """Return the path of the JSON file beside a CSV file that describes its model, text and settings."""
     stem = file.stem if file.suffix.lower() == ".csv" else file.name
     return file.with_name(f"{stem}.meta.json")
 
@@ -320,14 +320,14 @@ def view(  # noqa: PLR0913  # BertViz's parameters and a few more
     signed: bool = False,
     theme: Theme = "auto",
 ) -> Shown:
-    """Return finished attention maps for display; the arguments are those of BertViz's ``head_view``.
+    """Show finished attention maps; the arguments are those of BertViz's ``head_view``.
 
     ``attentions`` contains an array, tensor or nested list per layer, of shape (1, head, query, key) or (head, query,
-    key). It may also be a single layer, or the attentions that ``generate`` returns, a tuple of layers per step. If
-    ``keys`` are given, the queries are ``tokens`` (cross-attention). ``second`` is the index of the first token of the
-    second text (BertViz's ``sentence_b_start``).
+    key). It may also be a single layer, or the attentions that ``generate`` returns: for each step, a tuple of layers.
+    If ``keys`` are given, ``tokens`` are only the queries (cross-attention). ``second`` is the index of the first token
+    of the second text (BertViz's ``sentence_b_start``).
 
-    ``special`` marks special tokens, either by a boolean per token or by their names; by default, common names such as
+    ``special`` marks special tokens, either by a boolean per token or by their names. By default, common names such as
     [CLS] are recognised. If ``signed`` is set, the numbers are signed scores from -1 to 1, such as attributions, and
     are drawn with two colours. ``theme`` is "light", "dark" or "auto" (the system's theme).
 
@@ -357,15 +357,16 @@ def explore(  # noqa: PLR0913  # the input and the view options
 ) -> Shown:
     """Run a model in memory on a text and show the attention of every head; the model is not modified.
 
-    The text is run by a copy that shares the model's weights, so the attention implementation, mode and device of the
-    model do not matter. An encoder-decoder generates its target unless ``target_text`` is given. With ``truncate``, a
-    text that is too long is cut to the first tokens. ``focus`` is the word, or the index of the token, that is selected
-    at first; ``theme`` is as in ``view``.
+    A copy that shares the model's weights runs the text, so the model's attention implementation, mode and device do
+    not matter. An encoder-decoder generates its target unless ``target_text`` is given. If ``truncate`` is set, a text
+    that is too long is cut to its first tokens. ``focus`` is the word, or the index of the token, that is selected at
+    first. ``theme`` is as in ``view``.
 
     For a vision transformer, pass its processor as ``tokenizer`` and a picture as ``text``: an array of shape (row,
     column, 3) and dtype uint8, or a PIL image.
 
-    Raise ValueError with a one-sentence message, also if at least a third of the tokens are unknown to the model.
+    Raise ValueError with a one-sentence message if the text cannot be run, or if at least a third of its tokens are
+    unknown to the model.
     """
     from inference.in_memory import trace, trace_picture  # torch is imported lazily, because that takes seconds
 

@@ -1,4 +1,4 @@
-"""The function ``record``, which records the attention of a model in memory, and its result."""
+"""The function ``record``, which records a model's attention while your code runs the model, and its result."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ __all__ = ["ModelRecording", "RecordedCall", "RecordedCalls", "RecordedLayer", "
 
 
 class ModelRecording(AttentionRecording):
-    """The recorded attention of a model's passes, as weights, a trace, a picture, arrays or files."""
+    """The attention of a model's recorded calls.
+
+    It can be read as weights, a trace, a view for notebooks, or arrays, and saved to a file.
+    """
 
     def trace(
         self, sample: int = 0, call: int | None = None, *, tokenizer: Any = None, tokens: Sequence[str] | None = None
     ) -> Trace:
-        """Return the trace of a sample, without padding.
+        """Return the trace of a sample (a row of the batch), without padding.
 
-        ``call`` is the number of a call; by default it is the only call, or all steps of a generation. Tokens are named
-        by ``tokenizer`` or by ``tokens``, the names for the first text; by default, they are named by their ids. A
-        trace has queries, keys and values if they were recorded with ``values=True``, and finished maps otherwise.
+        ``call`` is the index of a call of the model. By default it is the only call, or all steps of a generation.
+        Tokens are named by ``tokenizer``, or by ``tokens`` (names for the first text), or else by their ids. A trace
+        has queries, keys and values if they were recorded with ``values=True``, and otherwise finished maps.
         """
         passes = self._passes(call)
 
@@ -57,18 +60,24 @@ class ModelRecording(AttentionRecording):
         tokens: Sequence[str] | None = None,
         focus: Any = None,
     ) -> Shown:
-        """Return the trace of a sample for display in a notebook; ``focus`` is the word or token selected at first."""
+        """Return the trace of a sample for display in a notebook.
+
+        ``focus`` is the word or token that is selected at first; for the other arguments see ``trace``.
+        """
         from headlight.notebook import Shown
 
         return Shown(self.trace(sample, call, tokenizer=tokenizer, tokens=tokens), focus)
 
     def to_numpy(self, call: int | None = None) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
-        """Return the weights of each stack of a call, (layer, sample, head, query, key) float32."""
+        """Return the attention weights of a call by stack, (layer, sample, head, query, key) float32.
+
+        ``call`` is the index of the call; by default it is the only call.
+        """
         found = self.call if call is None else self.calls[call]
         return {stack: np.stack([layer.to_numpy() for layer in layers]) for stack, layers in found.stacks.items()}
 
     def with_axes(self, stack: str | None = None, call: int | None = None) -> Mapping[str, Any]:
-        """Return the weights of a stack with named axes, as the arguments of ``xarray.DataArray``."""
+        """Return the attention weights of a stack with named axes, as arguments for ``xarray.DataArray``."""
         arrays = self.to_numpy(call)
         name = next(iter(arrays)) if stack is None else stack
         dims = ("layer", "sample", "head", "query", "key")
@@ -76,7 +85,7 @@ class ModelRecording(AttentionRecording):
         return {"data": arrays[name], "dims": dims, "coords": {dim: np.arange(size) for dim, size in sizes}}
 
     def save(self, path: str | Path) -> Path:
-        """Write the kept calls to a safetensors file, and return its path; ``load_recording`` reads it."""
+        """Write the kept calls to a safetensors file and return its path; ``load_recording`` reads the file."""
         return write_recording(self._store, Path(path))
 
     def _passes(self, call: int | None) -> list[KeptPass]:
@@ -93,11 +102,11 @@ class ModelRecording(AttentionRecording):
 def record(
     model: Any, *, keep: str = "all", max_bytes: int | None = None, values: bool = False
 ) -> Iterator[ModelRecording]:
-    """Inside the block, record the attention of every pass of this thread through a model in memory.
+    """Inside the block, record the attention of every call of a model in memory, made by this thread.
 
-    ``keep`` is "all" or "last", the calls that are kept. ``max_bytes`` limits their memory: the oldest calls are
-    dropped, and a single call that is larger raises ValueError. ``values`` also keeps the value vectors. The model and
-    its outputs are not changed. Raise ValueError for a model whose attention cannot be recorded.
+    ``keep`` is "all" or "last": the calls to keep. ``max_bytes`` limits the memory of kept calls. The oldest calls are
+    then dropped; a single larger call raises ValueError. If ``values`` is set, value vectors are kept, too. The model
+    and its outputs are not changed. Raise ValueError for a model whose attention cannot be recorded.
 
     >>> import torch
     >>> from transformers import BertConfig, BertModel
@@ -114,7 +123,7 @@ def record(
 
 
 def load_recording(path: str | Path) -> ModelRecording:
-    """Read a recording from a safetensors file that ``save`` wrote; raise ValueError if the file is not valid."""
+    """Load a recording from a file that ``ModelRecording.save`` wrote; raise ValueError if it is not valid."""
     store: PassStore = read_recording(Path(path))
     return ModelRecording(store)
 

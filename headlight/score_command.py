@@ -1,6 +1,6 @@
 """The command ``headlight why`` and the function ``why``: the sources of an attention score.
 
-A source is a part of the model that contributes to query or key, such as an earlier head.
+A source is a part of the model that contributes to the query or the key of a score, such as an earlier head.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ SHOWN = 3  # sources of each side in the printed summary
 
 @dataclass(frozen=True)
 class FoundToken:
-    """The token for a word that a user typed; ``tokens`` is the number of tokens of that word."""
+    """The token that stands for a word typed by a user.
+
+    ``tokens`` is the number of tokens of the word, of which the first is used.
+    """
 
     index: int
     text: str
@@ -46,15 +49,15 @@ class FoundToken:
 
     @property
     def note(self) -> str:
-        """Return a note if the word has several tokens, of which the first is used; else ""."""
+        """Return a note for the user if the word has several tokens, else ""."""
         return f'"{self.word}" has {self.tokens} tokens; "{self.text}" is used.' if self.tokens > 1 else ""
 
 
 def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], name: str) -> FoundToken:
-    """Return the token for a word, for the n-th occurrence of a word ("it:2"), or for a token's number.
+    """Return the token that ``name`` names: a word, its n-th occurrence ("it:2"), or the index of a token.
 
-    "2,4" is the patch in row 2 and column 4 of a picture, counted from 1. A word of several tokens is represented by
-    its first. Raise CommandError if there is no such token.
+    In a picture, "2,4" is the patch in row 2 and column 4, counted from 1. If a word has several tokens, its first is
+    returned. Raise CommandError if there is no such token.
     """
     if name.isascii() and name.isdigit():
         if int(name) >= len(tokens):
@@ -90,13 +93,14 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
     revision: str | None = None,
     picture: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Return the exact terms of an attention score, and causal checks of the largest sources.
+    """Return the exact terms of an attention score, and causal checks of its largest sources.
 
-    A source is a part of the model that contributes to query or key. ``head`` is a name such as "3-1". ``query`` and
-    ``key`` are words, such as "it" or "it:2", or token numbers. With ``picture``, an image file, ``text`` is "", and
-    patches are named by row and column, such as "2,4". ``part`` is "encoder", "decoder" or "cross". The result is that
-    of ``headlight why --json`` (docs/NOTEBOOK.md): its ``terms`` sum to ``score``, and their ``centred`` values to
-    ``score`` minus ``mean_over_keys``.
+    A source is a part of the model that contributes to query or key. ``head`` is a name such as "3-1" (layer and head).
+    ``query`` and ``key`` are words, such as "it" or "it:2", or token indices. ``part`` is "encoder", "decoder" or
+    "cross". ``picture`` is an image file; ``text`` is then "", and patches are named by row and column, such as "2,4".
+
+    The result is that of ``headlight why --json`` (docs/NOTEBOOK.md). Its ``terms`` sum to ``score``, and their
+    ``centred`` values to ``score`` minus ``mean_over_keys``.
 
     Raise ValueError with a one-sentence message if the score cannot be decomposed.
     """
@@ -109,9 +113,9 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
 def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     backend: LocalBackend, trace: Trace, request: TraceRequest, head: str, query: str, key: str, part: str | None
 ) -> dict[str, Any]:
-    """Decompose an attention score; return its terms and checks as JSON values.
+    """Decompose an attention score; return its terms and the causal checks as JSON values.
 
-    ``query`` and ``key`` are words or token numbers, as typed. May raise CommandError or UserError.
+    ``query`` and ``key`` are words or token indices, as a user types them. May raise CommandError or UserError.
     """
     layer, number = read_head(head)
     if part is not None and part not in trace.parts:
@@ -209,7 +213,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest sources of a score, write all terms if a file is given, and return the exit status."""
+    """Print the largest sources of a score, write all terms if a file is given; return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
@@ -224,7 +228,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a summary as text: the score, the largest sources of each side with their checks, and notes."""
+    """Format the result as text: the score, the largest sources of query and key, their checks, and notes."""
     excess = found["score"] - found["mean_over_keys"]
     lines = [
         f"{found['from']['text']} → {found['to']['text']} in head {found['head']}: score {found['score']:.2f},"

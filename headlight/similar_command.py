@@ -1,4 +1,7 @@
-"""The command ``headlight similar`` and the function ``similar``: the cosine of two texts by token pairs."""
+"""The command ``headlight similar`` and the function ``similar``: the cosine similarity of two texts.
+
+The similarity is divided among pairs of tokens.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +34,20 @@ SHOWN = 5  # pairs of tokens in the printed summary
 
 
 def similar(a: str, b: str, *, model: str = EMBEDDED, pooling: str | None = None) -> dict[str, Any]:
-    """Return the cosine similarity of two texts, and the table of token pairs that sums to it.
+    """Return the cosine similarity of two texts, and its division among pairs of tokens.
 
-    The result is that of ``headlight similar --json``: ``cosine``, ``tokens_a``, ``tokens_b``, ``table`` with a row for
-    each token of A, ``special_share`` and ``pooling``. ``pooling`` is named as in attention.similarity; by default, it
-    is that of the model. Raise ValueError with a one-sentence message if a text cannot be read.
+    The result is that of ``headlight similar --json``. ``table`` has a row for each token of ``a`` and a column for
+    each token of ``b``; its numbers sum to ``cosine``. ``special_share`` is the share of pairs with special tokens.
+
+    ``pooling`` is named as in attention.similarity; by default it is the model's. Raise ValueError with a one-sentence
+    message if a text cannot be read.
     """
     backend, name = shared_backend(model)
     return explain_similarity(backend, SimilarityRequest(name, a=a, b=b, pooling=pooling))
 
 
 def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dict[str, Any]:
-    """Return the cosine similarity and its table as JSON values; may raise UserError."""
+    """Return the cosine similarity of two texts and its table as JSON values; may raise UserError."""
     answer = backend.inspect(request)
     return {
         "model": request.model,
@@ -56,10 +61,10 @@ def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dic
 
 
 def search_file(backend: LocalBackend, request: SimilarityRequest, file: Path, top: int) -> dict[str, Any]:
-    """Return the ``top`` sentences of a file that are most similar to text A, as values of JSON.
+    """Return the ``top`` sentences of a file that are most similar to text A, as JSON values.
 
-    Each hit has its ``cosine``, its ``number`` in the file, the ``sentence``, and the fields of the table. Raise
-    UserError if the file or a text cannot be read.
+    Each hit has the ``number`` of the sentence in the file, the ``sentence``, and the fields of ``explain_similarity``.
+    Raise CommandError or UserError if the file or a text cannot be read.
     """
     try:
         content = file.read_bytes()
@@ -96,7 +101,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the cosine and its largest pairs, write the table if a file is given, and return the exit status."""
+    """Print the cosine and its largest pairs, write the table if a file is given; return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
     if (asked.b is None) == (asked.among is None):
@@ -113,7 +118,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a summary as text: the cosine, the share of special tokens, and the largest pairs."""
+    """Format the result as text: the cosine, the share of special tokens, and the largest pairs."""
     table = np.array(found["table"])
     lines = [
         f"cosine {found['cosine']:.3f}, pooling {found['pooling']};"

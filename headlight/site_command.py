@@ -1,4 +1,4 @@
-"""The command ``headlight site``: a folder that shows recorded texts on any web host, without a server."""
+"""The command ``headlight site``: a folder of files that shows recorded texts on any web host."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ MARK = '<meta name="generator" content="Headlight">'
 
 @dataclass(frozen=True)
 class VariantPair:
-    """Two texts that differ by a word, and the words that the site compares in them."""
+    """Two texts that differ by a word (``words``).
+
+    The site compares the weights from ``source`` to the two ``candidates``.
+    """
 
     texts: tuple[str, str]
     words: tuple[str, str]
@@ -67,7 +70,7 @@ class VariantPair:
 
 @dataclass(frozen=True)
 class SiteEntry:
-    """A text or an image file that the command line names, with its caption and its model."""
+    """A text or an image file of the site, as the command line names it, with caption and model."""
 
     kind: str  # "text" or "picture"
     value: str
@@ -76,7 +79,10 @@ class SiteEntry:
 
 
 class SiteInput(argparse.Action):
-    """A command-line option that adds an entry to the site; the order of the options is that of the page."""
+    """An argparse action that adds a text or an image to the site.
+
+    The site shows the entries in the order of the options.
+    """
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
@@ -85,7 +91,7 @@ class SiteInput(argparse.Action):
 
 
 class InputCaption(argparse.Action):
-    """A command-line option that gives the entry before it a caption."""
+    """An argparse action that gives a caption to the entry before it."""
 
     def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
         """Replace the last entry by one with the caption."""
@@ -100,9 +106,10 @@ MOST_VARIANTS = 8
 
 
 def variants_of(text: str) -> list[tuple[str, str]]:
-    """Return the variants of a text with their words, such as those of "too {tired|wide}".
+    """Return (text, word) for each variant of a text with alternatives in braces, such as "too {tired|wide}".
 
-    Raise CommandError for several groups of alternatives, or for more than MOST_VARIANTS.
+    A text without alternatives has a single variant with the word "". Raise CommandError for several groups of
+    alternatives, or for more than MOST_VARIANTS.
 
     >>> variants_of("It was {hot|cold}.")
     [('It was hot.', 'hot'), ('It was cold.', 'cold')]
@@ -306,7 +313,7 @@ def _texts(backend: LocalBackend, request: TraceRequest, entry: SiteEntry, asked
 
 
 def refuse_folder(folder: Path) -> None:
-    """Raise CommandError if a folder has files that are not those of a site."""
+    """Raise CommandError if a folder contains files that ``headlight site`` did not write."""
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder} is a file. Give the path of a new folder.")
     index = folder / "index.html"
@@ -316,7 +323,7 @@ def refuse_folder(folder: Path) -> None:
 
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the files of a site and delete those of an earlier one; raise CommandError if that fails."""
+    """Write the files of a site, delete those of an earlier site; raise CommandError if that fails."""
     earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
         for name in files:

@@ -1,7 +1,7 @@
-"""Lessons of a static site: every step with its recorded view, and the right answers for its texts.
+"""Lessons of a static site: every step with its recorded view, and the right answer for its text.
 
-Answers are computed when the site is built. A view that needs the app is replaced by a sentence. If a view shows the
-model that runs in the browser, readers can type their own text there.
+The answers are computed when the site is built. If the site cannot show a view, a sentence replaces the view. If a view
+uses the model that runs in the browser, readers can type their own text there.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ Writer = Callable[[bytes], str]  # stores data in the site and returns its file
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """A step with all results of models: its input, the file of its text, predictions, and the right answer."""
+    """A step of a lesson with all results of models: its input, recorded text, predictions and right answer."""
 
     step: LessonStep
     reading: CheckInput
@@ -87,9 +87,9 @@ class RecordedStep:
 
 
 def chosen_lessons(names: Sequence[str]) -> dict[str, Lesson]:
-    """Return lessons by name: bundled lessons or lesson files; without a name, the whole course.
+    """Return lessons by name: bundled lessons, or lesson files (.toml).
 
-    Raise CommandError for an unknown name or a file with faults.
+    If ``names`` is empty, return the whole course. Raise CommandError for an unknown name or a file with faults.
     """
     found: dict[str, Lesson] = {}
     for name in names or COURSE:
@@ -113,9 +113,9 @@ def _read_lesson(file: Path) -> Lesson:
 
 
 def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep:
-    """Return a step with its recorded view and its right answer.
+    """Return a step of a lesson with its recorded view and its right answer.
 
-    Results that cannot be computed are replaced by the reason.
+    If a result cannot be computed, the step has the reason instead.
     """
     reading = input_of(step.view) if step.view is not None else CheckInput(EMBEDDED, "")
     asked = CheckContext(models, reading)
@@ -133,7 +133,7 @@ def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep
 
 
 def kind_of(view: LessonView) -> str:
-    """Return the kind of a view's recording, or "" if the site cannot show it."""
+    """Return the kind of recording that shows a view in the site, or "" if there is none."""
     query, kind = dict(view.query), RECORDED.get(view.page, "")
     shown = {"guesses": "guesses", "vectors": query.get("show", "")}.get(kind, "")
     if "packed" in query or query.get("show", shown) != shown or (kind == "vectors" and shown != "vectors"):
@@ -142,7 +142,7 @@ def kind_of(view: LessonView) -> str:
 
 
 def input_of(view: LessonView) -> CheckInput:
-    """Return the fields in a view's link that affect its numbers.
+    """Return the model, the text and the view options in a view's link, as the input of a check.
 
     >>> input_of(LessonView("explore", (("text", "A cat."), ("words", "1")))).words
     True
@@ -184,7 +184,7 @@ def _record_view(step: LessonStep, kind: str, asked: CheckContext, record: Recor
 
 
 def position_vectors(asked: CheckContext) -> MatrixSpec:
-    """Return the first position vectors of the model; raise Unanswerable if it adds none."""
+    """Return the first position vectors of the model as a matrix; raise Unanswerable if it adds none."""
     one = asked.reading
     tables = asked.models.inspect(PositionsRequest(model=one.model, revision=one.revision or None)).tables
     if not tables:
@@ -195,9 +195,9 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
 
 
 def alignment_of(view: LessonView, asked: CheckContext) -> MatrixSpec:
-    """Return the cross-attention of the head in a link, or the mean over its layer's heads, by generated word.
+    """Return the cross-attention of the head that a view's link selects, (generated word, source word).
 
-    Raise Unanswerable if the model has no cross-attention.
+    Without a head, the heads of the layer are averaged. Raise Unanswerable if the model has no cross-attention.
     """
     chosen = dict(_selection(view, asked))
     layers = asked.view().layers
@@ -228,9 +228,9 @@ def _selection(view: LessonView, asked: CheckContext) -> Iterator[tuple[str, int
 def lesson_content(
     name: str, lesson: Lesson, steps: Sequence[RecordedStep], write: Writer, live: CheckInput | None = None
 ) -> dict[str, Any]:
-    """Return a lesson in the active language, with the fields of Lesson and LessonEntry in lesson.js.
+    """Return a lesson as JSON values, in the active language, with the fields that lesson.js reads.
 
-    ``live`` has the model and the revision that run in the browser, if any.
+    ``write`` stores data in the site. ``live`` has the model and the revision that run in the browser, if any.
     """
     return {
         "name": name,
@@ -259,9 +259,9 @@ def _step_content(found: RecordedStep, write: Writer, live: CheckInput | None) -
 
 
 def is_live(found: RecordedStep, live: CheckInput) -> bool:
-    """Return True if the browser can compute a step's maps for another text.
+    """Return True if the browser can compute a step's attention maps for another text.
 
-    The step must read all tokens of a text with the model and the revision of ``live``, without merging or hiding any.
+    The step must use the model and the revision of ``live``, and read and show every token of its text separately.
     """
     read = found.reading
     return found.kind == "maps" and replace(read, part=read.part.removeprefix("encoder")) == replace(

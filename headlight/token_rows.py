@@ -1,6 +1,6 @@
-"""Words and special tokens inferred from token strings, if the tokenizer is unknown.
+"""Words and special tokens inferred from token strings, if there is no tokenizer.
 
-With a tokenizer, inference/text determines them exactly; this module has only the strings of its vocabulary.
+With a tokenizer, inference/text determines them exactly.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Texts = tuple[str, str | None]
 
 
 def row(tokens: Any, second: int | None = None, special: Any = None, what: str = "tokens") -> tuple[TokenRow, Texts]:
-    """Return token strings as a TokenRow, with the text or the two texts that they form.
+    """Return token strings as a TokenRow, and the text (or both texts) that the tokens form.
 
     ``second`` is the index of the second text's first token. ``special`` is a boolean per token, or the names of the
-    special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens in
-    messages. Raise InvalidAttention with a one-sentence message.
+    special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens in error
+    messages. Raise InvalidAttention with a one-sentence message if the arguments do not fit together.
 
     >>> row(["[CLS]", "play", "##ing", "[SEP]"])[0].words, row(["The", "Ġcat", "."])[1]
     ((None, 0, 0, None), ('The cat.', None))

@@ -1,6 +1,6 @@
 """An interactive widget for notebooks: the kernel answers the browser, and Python reads the selection.
 
-Only this module imports anywidget, an optional dependency. The format of the messages is documented in
+Only this module imports anywidget, an optional dependency. The messages between browser and kernel are documented in
 notebook.js.
 """
 
@@ -28,12 +28,12 @@ MOST_PINNED = 8
 
 
 class Widget(anywidget.AnyWidget):
-    """A notebook widget; its ``selection`` is synchronised with the page in both directions.
+    """A notebook widget whose ``selection`` is synchronised with the page in both directions.
 
-    ``selection`` contains the layer, the head, the focus (the query) and the target (the key; None selects the
-    strongest link), all counted from 0, and the view options with the names of the app's URL parameters. Keys that
-    are missing from an assigned dictionary keep their values. ``observe(function, "selection")`` reports every
-    change.
+    ``selection`` is a dictionary of the layer, the head, the focus (query) and the target (key), all counted from 0,
+    and of the view options. A target of None selects the strongest link. View options are named like the app's URL
+    parameters. Keys that are missing from an assigned dictionary keep their values. ``observe(function, "selection")``
+    calls the function after every change.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)

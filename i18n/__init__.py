@@ -1,8 +1,8 @@
 """Translation of the app's messages, which are written in English.
 
 Use `_("…")` for a message that is shown immediately. Use `gettext_lazy("…")` for a message that is created before the
-reader's language is known, such as an error of the backend or a constant. `translate` returns a lazy message in the
-active language. Each language has a catalogue, `assets/words/<language>.po`.
+reader's language is known, such as a constant or an error of the backend. `translate` returns a lazy message in the
+active language. The translations of each language are in a catalogue, `assets/words/<language>.po`.
 """
 
 from i18n.lazy import LazyMessage, error_message, gettext_lazy, ngettext_lazy

@@ -41,7 +41,7 @@ class LazyMessage(str):
 
 
 def fill_template(template: str, values: dict[str, Any]) -> str:
-    """Format a template with its values; without values, return it unchanged, including braces.
+    """Insert values into a template by str.format; without values, return the template as it is, with its braces.
 
     >>> fill_template("{share:.0%} of {{all}}", {"share": 0.5}), fill_template("a {brace}", {})
     ('50% of {all}', 'a {brace}')
@@ -50,7 +50,7 @@ def fill_template(template: str, values: dict[str, Any]) -> str:
 
 
 def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
-    """Return an English message that can be translated later, such as a constant of a module.
+    """Return a lazy message: the English text, with the data to translate it later.
 
     >>> gettext_lazy("The text has {tokens:,} tokens.", tokens=1200)
     'The text has 1,200 tokens.'
@@ -59,9 +59,9 @@ def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
 
 
 def ngettext_lazy(one: str, many: str, number: int, /, **values: Any) -> LazyMessage:
-    """Return a lazy message in the singular if ``number`` is 1, else in the plural.
+    """Return a lazy message, ``one`` if ``number`` is 1 and otherwise ``many``.
 
-    Translations have their own plural rules.
+    Translations choose the form by the plural rules of their language.
 
     >>> ngettext_lazy("{n} token", "{n} tokens", 1, n=1), ngettext_lazy("{n} token", "{n} tokens", 5, n=5)
     ('1 token', '5 tokens')
@@ -73,7 +73,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def error_message(error: BaseException) -> str:
-    """Return the message of an exception; it is a lazy message if the exception was raised with one.
+    """Return the message of an exception, which is a lazy message if the exception was raised with one.
 
     >>> error_message(ValueError(LazyMessage("No {n}.", values={"n": 3}))).template, error_message(ValueError(3))
     ('No {n}.', '3')
@@ -83,7 +83,7 @@ def error_message(error: BaseException) -> str:
 
 
 def message_parts(said: str) -> dict[str, Any] | None:
-    """Return the template and the values of a lazy message for JSON, or None for an ordinary string.
+    """Return the template and values of a lazy message as JSON values, or None for an ordinary string.
 
     >>> message_parts(LazyMessage("No {n}.", values={"n": 3}))
     {'template': 'No {n}.', 'many': None, 'number': 1, 'values': {'n': 3}}
@@ -95,9 +95,9 @@ def message_parts(said: str) -> dict[str, Any] | None:
 
 
 def restore_message(said: str, made_of: Any) -> str:
-    """Restore a lazy message from the result of ``message_parts``.
+    """Return a message as a lazy message again, from its text and the result of ``message_parts``.
 
-    Return the given string if the parts are malformed or give another text.
+    Return the text ``said`` itself if the parts are malformed or give another text.
 
     >>> restore_message("No 3.", message_parts(LazyMessage("No {n}.", values={"n": 3}))).values
     {'n': 3}

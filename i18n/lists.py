@@ -1,4 +1,4 @@
-"""Lists of names and sequences of sentences, joined by the rules of each language."""
+"""Lists of names and sequences of sentences, joined by the rules of the reader's language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from i18n.lazy import gettext_lazy
 
 
 def join_sentences(*said: str) -> str:
-    """Return a lazy message that joins the non-empty sentences.
+    """Return a lazy message that joins sentences; empty ones are skipped.
 
     >>> join_sentences(gettext_lazy("It ran."), "", gettext_lazy("It ended."))
     'It ran. It ended.'

@@ -30,7 +30,7 @@ def catalogue_languages() -> tuple[str, ...]:
 
 @cache
 def catalogue(language: str) -> GNUTranslations:
-    """Return the translations of a language, without messages that are incompletely translated.
+    """Return the translations of a language, without messages whose translation is incomplete.
 
     Messages without a translation are shown in English. Babel is imported here, because English does not need it.
     """
@@ -59,9 +59,9 @@ _FORMATTER = Formatter()
 
 
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
-    """Insert values into a template; in Chinese, remove the spaces around values where none is needed.
+    """Insert values into a template by str.format; in Chinese, drop the spaces around them that are not needed.
 
-    Only single spaces at the edges of a value are removed, and only if at least one value is a string.
+    Only a single space at each edge of a value is dropped, and only if at least one value is a string.
 
     >>> pairs = ("猫", "狗"), ("BERT", "狗"), ("“it”", "“cat”")
     >>> [fill_with_spacing("{a} 和 {b}", {"a": a, "b": b}) for a, b in pairs]
@@ -101,7 +101,7 @@ def _append(whole: str, space: str, then: str) -> str:
 
 
 def needs_space(left: str, right: str) -> bool:
-    """Return True if two adjacent characters must be separated by a space in a Chinese text.
+    """Return True if a Chinese text must have a space between two adjacent characters.
 
     >>> [needs_space(*two) for two in ("层是", "层3", "”最", "””", "。B", "a（", "ab")]
     [False, True, False, True, False, False, True]
@@ -140,7 +140,10 @@ def language_name(code: str) -> str:
 
 
 def active_language() -> str:
-    """Return the language set by ``use_language``, else the visitor's, else English."""
+    """Return the code of the language for messages in this thread.
+
+    It is the language of ``use_language``, or else the visitor's, or else English.
+    """
     chosen = _CHOSEN.get()
     if chosen is None and _FINDERS:
         chosen = _FINDERS[0]()
@@ -148,13 +151,13 @@ def active_language() -> str:
 
 
 def set_language_source(finder: Callable[[], str]) -> None:
-    """Register the function that returns the language of the current thread's visitor."""
+    """Register a function that returns the language code of the visitor whom the current thread serves."""
     _FINDERS[:] = [finder]
 
 
 @contextmanager
 def use_language(code: str) -> Iterator[None]:
-    """Inside the block, use a language for the messages of the current thread.
+    """Inside the block, show the messages of the current thread in the language ``code``.
 
     >>> with use_language("en"):
     ...     active_language()
@@ -168,7 +171,7 @@ def use_language(code: str) -> Iterator[None]:
 
 
 def translate(said: str) -> str:
-    """Return a lazy message in the active language; return other strings, such as user input, unchanged.
+    """Return a lazy message in the active language; return other strings, such as a user's text, unchanged.
 
     >>> translate(gettext_lazy("Layer {layer}", layer=3)), translate("whatever a reader typed")
     ('Layer 3', 'whatever a reader typed')
@@ -193,7 +196,7 @@ def _(template: str, /, **values: Any) -> str:
 
 
 def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
-    """Return a message in the singular or the plural, in the active language.
+    """Return a message in the active language, in the plural form for ``number``.
 
     >>> ngettext("{n} head", "{n} heads", 12, n=12)
     '12 heads'

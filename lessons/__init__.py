@@ -1,1 +1,1 @@
-"""Lessons: files written by teachers, their questions, and answers that are computed from the model."""
+"""Lessons: files written by teachers, and their questions, whose answers are computed from the model."""

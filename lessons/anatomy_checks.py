@@ -1,6 +1,6 @@
 """Checks on the parts of a model: sizes, parameters, trainable shares, and labels of data sets.
 
-A check is a function that computes the correct answer to a question of a lesson.
+A check is a function that computes the correct answer to a question of a lesson; a lesson file names it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encod
 def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Return a size of the model: its "layers", "heads", "width", "vocabulary", or "millions" of parameters.
 
-    Layers and heads are those of the input's stack ``part``, or else of the first stack.
+    ``of`` names the size. Layers, and heads per layer, are those of the input's stack ``part``, or of the first stack.
     """
     build, part = _build(asked), asked.reading.part
     stack = (build.stack(part) if part else None) or build.stacks[0]
@@ -60,7 +60,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Compute the share of a kind of parameters (a key of PARTS) among all parameters, in percent."""
+    """Compute the percentage of all parameters that belong to a part ``of`` the model (a key of PARTS)."""
     if of not in PARTS:
         raise Unanswerable(gettext_lazy("There is no part “{of}”; there are {known}.", of=of, known=_names(PARTS)))
     build = _build(asked)
@@ -79,7 +79,7 @@ def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def numpy_stages(asked: CheckContext) -> CheckedAnswer:
-    """Count the stages (torch calls) of a forward pass that NumPy recomputes from token ids and weights."""
+    """Count the stages (torch calls) of a forward pass, all of which NumPy recomputes from ids and weights."""
     one, trace = asked.reading, asked.trace()
     written = () if trace.target is None else trace.target.ids
     passed = asked.models.inspect(
@@ -115,9 +115,9 @@ def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
 
 
 def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
-    """Compute the share of trainable parameters in percent, if the embeddings and some layers are frozen.
+    """Compute the percentage of parameters that are trained if the embeddings and ``frozen`` layers are not.
 
-    The frozen layers are the lowest ``frozen``.
+    The frozen layers are the lowest.
     """
     build = _build(asked)
     layers = build.stacks[0].layers
@@ -142,9 +142,9 @@ def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
 
 
 def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
-    """Compute the accuracy of always predicting the most frequent label of a data set, in percent.
+    """Compute the accuracy, in percent, of always predicting the most frequent label of a bundled data set.
 
-    The labels are those of a bundled data set's test rows; in a set of tagged words, the words are counted.
+    It is measured on the test rows; in a set of tagged words, each word counts.
     """
     loaded = _load(data)
     counts = Counter(

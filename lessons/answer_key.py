@@ -1,4 +1,4 @@
-"""Correct answers to the questions of a lesson, computed from the model or by arithmetic."""
+"""Correct answers to the questions of a lesson, which are computed from the model or by arithmetic."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ READING = ("model", "text", "pair", "target", "part", "words", "special")
 
 
 class Unanswerable(ValueError):
-    """Raised if a check has no answer for this text or model; the message gives the reason."""
+    """Raised if a check has no answer for a text or model; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class CheckInput:
-    """The input of a check: the model, its texts, and the view options that affect its numbers."""
+    """The input of a check: a model, its texts, and the view options that affect the numbers."""
 
     model: str
     text: str
@@ -36,7 +36,7 @@ class CheckInput:
 
     @property
     def request_fields(self) -> dict[str, Any]:
-        """Return the model and its input as fields of a request: model, revision, text, pair and cut."""
+        """Return the fields of a model request: model, revision, text, pair and cut."""
         return {
             "model": self.model,
             "revision": self.revision or None,
@@ -48,9 +48,9 @@ class CheckInput:
 
 @dataclass(frozen=True)
 class CheckedAnswer:
-    """The correct answer to a question, with an explanation that contains the numbers behind it.
+    """The correct answer to a question, with a sentence (``said``) that gives the numbers behind it.
 
-    The answers in ``others`` are accepted, too, and a number may deviate by ``tolerance``.
+    Answers in ``others`` are also correct. A number is correct if it deviates by at most ``tolerance``.
     """
 
     answer: Answer
@@ -59,7 +59,7 @@ class CheckedAnswer:
     tolerance: float = 0.005  # tolerance of a numeric answer
 
     def accepts(self, given: Answer) -> bool:
-        """Return True if a given answer is correct; case and surrounding spaces of words are ignored.
+        """Return True if a student's answer is correct; for words, case and surrounding spaces are ignored.
 
         >>> (
         ...     CheckedAnswer("Paris", gettext_lazy("")).accepts(" paris"),
@@ -72,9 +72,10 @@ class CheckedAnswer:
         return any(_normalize_answer(given) == _normalize_answer(right) for right in (self.answer, *self.others))
 
     def share(self, given: Answer) -> float | None:
-        """Return the share that a given percentage stands for, if it is correct; None otherwise.
+        """Return a student's percentage as a share if the share is correct; None otherwise.
 
-        Only a question about a share accepts a percentage: a count or a rank with a small answer would accept anything.
+        A student may type 85 for 0.85, but only if the correct answer is a share below 1: the tolerance of a count or a
+        rank would accept any percentage.
 
         >>> CheckedAnswer(0.85, gettext_lazy("")).share(85), CheckedAnswer(2.0, gettext_lazy(""), tolerance=3).share(72)
         (0.85, None)
@@ -91,7 +92,7 @@ def _normalize_answer(answer: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class CheckContext:
-    """The backend of models, and the input for which a check computes its answer."""
+    """The backend of models, and the input for which a check computes the correct answer."""
 
     models: Backend
     reading: CheckInput
@@ -107,7 +108,7 @@ class CheckContext:
         return self.models.trace(TraceRequest(**one.request_fields, target=one.target or None))
 
     def view(self) -> View:
-        """Return the view of the trace with the input's view options; raise Unanswerable if it lacks the stack."""
+        """Return the view of the trace by the input's view options; raise Unanswerable if its stack is missing."""
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
@@ -117,9 +118,9 @@ class CheckContext:
 
 
 def place(cells: tuple[DisplayToken, ...], word: str) -> int:
-    """Return the index of a word, ignoring case; "bank#2" is the second occurrence of "bank".
+    """Return the index of a word among the cells of a view, ignoring case.
 
-    Raise Unanswerable if the word is missing.
+    "bank#2" is the second occurrence of "bank". Raise Unanswerable if the word is missing.
 
     >>> cells = tuple(DisplayToken(text, False, 0, 0, (0, 1)) for text in ("The", "bank", "the"))
     >>> place(cells, "the#2"), place(cells, "bank")
@@ -178,7 +179,7 @@ def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> Chec
 
 
 def mix(_asked: CheckContext, *, weights: tuple[float, ...], values: tuple[float, ...]) -> CheckedAnswer:
-    """Compute the sum of ``values`` weighted by ``weights``.
+    """Compute the weighted sum of ``values`` with the given weights, as attention does.
 
     >>> mix(None, weights=(0.5, 0.5), values=(2, 4)).answer
     3.0

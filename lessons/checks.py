@@ -43,7 +43,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the mean weight on ``to`` over the words of the text other than ``word``, in a head."""
+    """Compute the mean weight on ``to`` in a head, over the words of the text other than ``word``."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -64,9 +64,10 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
 
 
 def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """Find the head whose weight from ``word`` to ``to`` is most above the mean weight of other words on ``to``.
+    """Find the head in which the weight from ``word`` to ``to`` is furthest above the mean weight on ``to``.
 
-    Heads within ``within`` of the best are correct, too.
+    The mean is over the other words of the text. Heads whose difference is within ``within`` of the largest are
+    correct, too.
     """
     view = asked.view()
     beyond, given = _beyond(view, word, to)
@@ -92,7 +93,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
 def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
     """Find the head with the largest weight from ``word`` to ``to``.
 
-    Heads within ``within`` of the best are correct, too.
+    Heads whose weight is within ``within`` of the largest are correct, too.
     """
     view = asked.view()
     given = view.rows(place(view.queries, word))[..., place(view.keys, to)]
@@ -113,9 +114,10 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
 
 
 def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> CheckedAnswer:
-    """Find the head that gives the largest mean weight to a fixed offset, such as -1, the previous token.
+    """Find the head with the largest mean weight at a fixed offset, such as -1 for the previous token.
 
-    The mean is over the words of the text that have another word at that offset. Raise Unanswerable if there are none.
+    The mean is over the words of the text that have another word at that offset. Heads whose mean is within ``within``
+    of the largest are correct, too. Raise Unanswerable if no word has another at that offset.
     """
     view = asked.view()
     rows = [
@@ -147,9 +149,9 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
 
 
 def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
-    """Find the token or word to which ``word`` gives the largest weight in a head.
+    """Find the token or word to which ``word`` gives its largest weight in a head.
 
-    Special tokens are left out unless ``special`` is set.
+    The answer is its index. Special tokens are left out if ``special`` is False.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -193,7 +195,7 @@ def preferred(  # noqa: PLR0913  # a head, and three words
 
 
 def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> CheckedAnswer:
-    """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
+    """Count the heads in which the weight from ``word`` is larger on ``to`` than on ``over``."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
     many = int(prefers.sum())
@@ -214,9 +216,9 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
 def heads_turning(  # noqa: PLR0913  # three words, the other text and the margin
     asked: CheckContext, *, word: str, to: str, over: str, other: str, by: float = 0.0
 ) -> CheckedAnswer:
-    """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``.
+    """Count the heads that prefer ``to`` in this text, but ``over`` in the text ``other``.
 
-    In each text, the weights on both words must differ by more than ``by``.
+    A head prefers a word if ``word`` gives it more weight than the alternative, by more than ``by``.
     """
     here, there = asked.view(), asked.reads({"text": other}).view()
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
@@ -234,7 +236,7 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
 
 
 def most_to_later(asked: CheckContext) -> CheckedAnswer:
-    """Compute the largest weight from any token to a later token in any head."""
+    """Compute the largest attention weight from any token to a later token, over all heads."""
     view = asked.view()
     largest = max(
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
@@ -284,16 +286,16 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Check:
-    """A check as lesson files name it: its function, and the kind of question that it answers."""
+    """A check as lesson files name it: its function, and the kind of question that its answer fits."""
 
     function: Callable[..., CheckedAnswer]
     kind: str
 
     @cached_property
     def needs(self) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters that a lesson must or may give to this check, by name.
+        """Return the parameters that a lesson file must or may give to this check, by name.
 
-        They are the keyword-only parameters of the function.
+        They are the keyword-only parameters of the check's function.
         """
         return {
             name: one
@@ -351,14 +353,17 @@ CHECKS: dict[str, Check] = {
 
 
 def truth(call: CheckCall, asked: CheckContext) -> CheckedAnswer:
-    """Compute the correct answer by a check; raise Unanswerable, or a UserError of the backend."""
+    """Compute the correct answer to a question by its check.
+
+    Raise Unanswerable if there is none, and UserError if the backend fails.
+    """
     given = dict(call.given)
     told = {name: value for name, value in given.items() if name in CHECKS[call.check].needs}
     return CHECKS[call.check].function(asked.reads({n: v for n, v in given.items() if n not in told}), **told)
 
 
 def fits(value: Any, parameter: inspect.Parameter) -> bool:
-    """Return True if a value from a lesson file has the type of a check's parameter.
+    """Return True if a value from a lesson file has the type of a parameter of a check.
 
     >>> fits(3, CHECKS["weight"].needs["layer"]), fits("3", CHECKS["weight"].needs["layer"])
     (True, False)
@@ -370,7 +375,10 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 
 
 def reads(name: str, value: Any) -> bool:
-    """Return True if the argument ``name`` of a check replaces a field of the check's input, such as the text."""
+    """Return True if ``name`` is a field of a check's input, such as "text", and ``value`` has its type.
+
+    Such arguments of a check replace the field in the input.
+    """
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 
 

@@ -1,4 +1,4 @@
-"""The built-in lessons and the tour, and lesson files that are compressed into an address."""
+"""The built-in lessons and the tour, and lesson files that are compressed into a URL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOUR = "tour"
 
 @cache
 def come_along() -> dict[str, Lesson]:
-    """Load the built-in lessons by name, in teaching order; the result is cached."""
+    """Load the lessons that come with the app, by name, in teaching order; the result is cached."""
     return {name: lesson_of(source(name)) for name in ORDER}
 
 
@@ -48,17 +48,17 @@ WRITING = FOLDER / "writing"  # files that help to write a lesson, in each langu
 
 
 def template() -> str:
-    """Return the file of a short lesson to start from, in the active language."""
+    """Return the text of a short lesson file to start from, in the active language."""
     return _help_file("template", "toml")
 
 
 def format_help() -> str:
-    """Return the description of the file format as Markdown, in the active language."""
+    """Return the description of the lesson file format as Markdown, in the active language."""
     return _help_file("format", "md")
 
 
 def is_bundled(text: str) -> bool:
-    """Return True if a text is a template or the file of a built-in lesson, unchanged."""
+    """Return True if a text is identical to a template or to the file of a built-in lesson."""
     return text in _bundled_texts()
 
 

@@ -1,7 +1,7 @@
 """Markdown of lessons as a tree of elements, for pages that build elements without an HTML parser, and MathML.
 
-A tree is a list of nodes; a node is a text, or a list of a tag and its children. Only the tags below are made, so text
-of a lesson cannot become markup. HTML is shown as text, and the syntax of images stays as it is written.
+A tree is a list of nodes; a node is a text, or a list of a tag and its children. Only a fixed set of tags is created,
+so text of a lesson cannot become markup. HTML is shown as text, and images are not converted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RULE = re.compile(r"\|?[\s|:-]+\|?")  # the line below the head of a table
 
 
 def tree(text: str) -> list[Node]:
-    """Return the elements of a Markdown text.
+    """Convert a Markdown text to a list of nodes.
 
     >>> tree("A **head** of $d_k$.")
     [['p', 'A ', ['strong', 'head'], ' of ', ['math', ['msub', ['mi', 'd'], ['mi', 'k']]], '.']]
@@ -33,7 +33,7 @@ def tree(text: str) -> list[Node]:
 
 
 def inline(text: str) -> list[Node]:
-    """Return the nodes of a line: texts, emphasis, code and formulas.
+    """Convert a line of Markdown to nodes: texts, emphasis, code and formulas.
 
     >>> inline("*one* `a*b`")
     [['em', 'one'], ' ', ['code', 'a*b']]
@@ -107,11 +107,11 @@ DEEPEST = 20  # nested groups
 
 
 class UnknownTex(ValueError):
-    """Raised if a formula has a command that is not converted."""
+    """Raised if a formula contains a TeX command that cannot be converted."""
 
 
 def formula(tex: str) -> list[Node] | None:
-    """Return the children of a math element, or None if a command of the formula is unknown.
+    """Convert a TeX formula to the children of a MathML element; return None if a command is unknown.
 
     >>> formula("2 \\\\cdot x")
     [['mn', '2'], ['mo', '⋅'], ['mi', 'x']]

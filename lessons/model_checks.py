@@ -42,9 +42,10 @@ def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
-    """Compute the largest change of any attention weight if two words are swapped, apart from the swap itself.
+    """Compute the largest change of any attention weight if two words of the text are swapped.
 
-    The maps are permuted back before the comparison. With ``positions`` False, the model has no positional encodings.
+    The maps are permuted back before the comparison, so that only changes beyond the swap count. If ``positions`` is
+    False, the model runs without positional encodings.
     """
     row = asked.trace().source
     try:
@@ -93,7 +94,7 @@ def positions_are(asked: CheckContext) -> CheckedAnswer:
 
 
 def positions(asked: CheckContext) -> CheckedAnswer:
-    """Count the positions for which the model has a position vector."""
+    """Count the positions for which the model has a position vector; 0 if it has none."""
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
@@ -102,7 +103,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
 
 
 def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
-    """Find the most probable token for the first mask; the ``within`` most probable are correct, too."""
+    """Find the most probable token for the first [MASK]; the ``within`` most probable tokens are correct."""
     first, *others = _fill_blanks(asked).blanks[0].guesses[: max(1, within)]
     return CheckedAnswer(
         first.piece,
@@ -112,7 +113,7 @@ def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
 
 
 def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the rank, from 1, of a single-token word among the predictions for the first mask."""
+    """Compute the rank of a single-token word among the predictions for the first [MASK]; 1 is the best."""
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         float(rank),
@@ -122,7 +123,7 @@ def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the probability of a single-token word for the first mask, in percent."""
+    """Compute the probability of a single-token word for the first [MASK], in percent."""
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         100 * chance,
@@ -132,7 +133,7 @@ def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
-    """Find which of two single-token words is more probable for the first mask."""
+    """Find which of two single-token words is more probable for the first [MASK]."""
     (rank, one), (other_rank, other) = _fit(asked, word), _fit(asked, over)
     return CheckedAnswer(
         word if rank < other_rank else over,
@@ -143,10 +144,10 @@ def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
 
 
 def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> CheckedAnswer:
-    """Find the source word with the largest cross-attention weight from a target word.
+    """Find the source word that receives the largest cross-attention weight from a target word.
 
-    The weights are those of the step that generates the target word; ``head`` -1 averages all heads of the layer. The
-    answer is the source word's index in the view.
+    The weights are those of the decoding step that generates the target word. If ``head`` is -1, they are averaged over
+    the heads of the layer. The answer is the source word's index in the view.
     """
     weights, found = cross_attention(asked, layer, head)
     row = weights[place(found.target, word)]
@@ -165,7 +166,8 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
 def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -1) -> CheckedAnswer:
     """Compute the cross-attention weight from a target word to a source word.
 
-    The weight is that of the step that generates the target word; ``head`` -1 averages all heads of the layer.
+    The weight is that of the decoding step that generates the target word. If ``head`` is -1, it is averaged over the
+    heads of the layer.
     """
     weights, found = cross_attention(asked, layer, head)
     given = float(weights[place(found.target, word), place(found.source, to)])
@@ -177,10 +179,10 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
 
 
 def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatArray, Alignment]:
-    """Return a head's cross-attention, shape (target, source), and the alignment computed from it.
+    """Return the cross-attention of a head, shape (target, source), and the alignment that has its words.
 
-    Each row is that of the step that generates the target word. ``head`` -1 averages the heads of the layer. Raise
-    Unanswerable without cross-attention.
+    Each row is that of the decoding step that generates the target word. If ``head`` is -1, the heads of the layer are
+    averaged. Raise Unanswerable if the model has no cross-attention.
     """
     trace, one = asked.trace(), asked.reading
     if "cross" in trace.parts:
@@ -194,7 +196,7 @@ def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatAr
 
 
 def translation(asked: CheckContext) -> CheckedAnswer:
-    """Return the model's translation of the text, or the input's target text if it has one."""
+    """Return the model's translation of the text, or the target text that the input gives."""
     written = asked.trace().target_text or ""
     return CheckedAnswer(written, gettext_lazy("It writes “{text}”.", text=written))
 

@@ -55,9 +55,9 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(path: Path, found: dict[Path, int]) -> int:
-    """Return the line number of a path, or of the nearest path that has one; 1 if none has.
+    """Return the line number of a path; if the path has none, that of the nearest path.
 
-    Its first child is tried first, then its parents.
+    The first path below it is tried first, then the paths above it. Return 1 if no path has a line.
 
     >>> line_of(("step", 0, "title"), {("step", 0): 2, ("step", 0, "title", "en"): 3})
     3
@@ -101,7 +101,10 @@ MOST_WORDS = 8  # limit on highlighted words
 
 
 class TomlTable:
-    """A table of a lesson file; its methods collect errors in ``faults`` instead of raising."""
+    """A table of a lesson file, whose methods read and check the values of keys.
+
+    Errors are collected in ``faults`` instead of being raised.
+    """
 
     def __init__(self, values: dict[str, Any], path: Path, faults: list[tuple[Path, LazyMessage]]) -> None:
         self.values, self.path, self.faults = values, path, faults
@@ -115,7 +118,7 @@ class TomlTable:
         return list(self.values)
 
     def take(self, name: str) -> Any:
-        """Return the value of a key, or None if it is missing, and mark the key as read."""
+        """Return the value of a key and mark the key as read; None if it is missing."""
         self.seen.add(name)
         return self.values.get(name)
 
@@ -128,7 +131,7 @@ class TomlTable:
         self.seen.update(self.values)
 
     def done(self) -> None:
-        """Record an error for every key that was not read; most often its name is misspelt."""
+        """Record an error for every key that was not read, which is usually misspelt."""
         for name in self.values:
             if name not in self.seen:
                 known = ", ".join(sorted(self.seen))
@@ -143,14 +146,14 @@ class TomlTable:
         return self._short(name, value, most)
 
     def localized_text(self, name: str, most: int, *, needed: bool = True) -> LocalizedText:
-        """Return a text in a single language (title = "…") or in several (title.en = "…")."""
+        """Return the text of a key, in one language (title = "…") or in several (title.en = "…")."""
         value = self.take(name)
         if value is None and not needed:
             return LocalizedText()
         return self._localized_text(name, value, most)
 
     def many_said(self, name: str, count: int, most: int) -> tuple[LocalizedText, ...]:
-        """Return a list of at most ``count`` localised texts, empty if the key is missing."""
+        """Return the list of at most ``count`` localised texts of a key; empty if the key is missing."""
         value = self.take(name)
         if value is None:
             return ()
@@ -160,7 +163,7 @@ class TomlTable:
         return tuple(self._localized_text(name, one, most) for one in value)
 
     def choices(self, name: str, count: int, most: int) -> tuple[tuple[str, LocalizedText], ...]:
-        """Return the localised texts of a table by key, in the order of the file."""
+        """Return the localised texts in the table of a key as (key, text), in the order of the file."""
         value = self.take(name)
         if value is None:
             return ()
@@ -173,7 +176,7 @@ class TomlTable:
         return tuple((key, self._localized_text(name, one, most)) for key, one in value.items())
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of words, empty if the key is missing."""
+        """Return the list of words of a key; empty if the key is missing."""
         value = self.take(name) or []
         if not isinstance(value, list) or len(value) > MOST_WORDS or not all(isinstance(one, str) for one in value):
             self.fault(
@@ -196,7 +199,7 @@ class TomlTable:
         return value
 
     def number(self, name: str, *, needed: bool = True) -> float | None:
-        """Return a number from 0 to 1e9, or None if it is missing or invalid."""
+        """Return the number of a key, from 0 to 1e9; None if it is missing or invalid."""
         value = self.take(name)
         if value is None and not needed:
             return None
@@ -206,21 +209,21 @@ class TomlTable:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """Return a boolean, False if the key is missing."""
+        """Return the boolean of a key; False if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
             self.fault(name, gettext_lazy("“{name}” must be true or false.", name=name))
         return value is True
 
     def table(self, name: str) -> TomlTable | None:
-        """Return a nested table, or None if the key is missing."""
+        """Return the nested table of a key; None if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, dict):
             self.fault(name, gettext_lazy("“{name}” must be a table.", name=name))
         return TomlTable(value, (*self.path, name), self.faults) if isinstance(value, dict) else None
 
     def tables(self, name: str, most: int) -> list[TomlTable]:
-        """Return an array of at most ``most`` tables, empty if the key is missing."""
+        """Return the array of at most ``most`` tables of a key; empty if the key is missing."""
         value = self.take(name)
         if value is None:
             return []

@@ -16,7 +16,7 @@ Answer = str | float | int | tuple[int, int]  # key of a choice or a word; numbe
 
 @dataclass(frozen=True)
 class LocalizedText:
-    """A text in the languages that its author gives; a text without a language has the code ""."""
+    """A text in one or more languages; a text without a stated language has the code ""."""
 
     by: tuple[tuple[str, str], ...] = ()
 
@@ -39,7 +39,7 @@ class LocalizedText:
 
 @dataclass(frozen=True)
 class CheckCall:
-    """A check that a lesson file names, with its arguments (lessons/checks.py)."""
+    """A call of a check in a lesson file: the name of the check (lessons/checks.py) and its arguments."""
 
     check: str
     given: tuple[tuple[str, Any], ...] = ()
@@ -47,7 +47,7 @@ class CheckCall:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a lesson about a model, verified by a check that must give ``value``."""
+    """A statement of a lesson about a model; it is true if the check in ``call`` gives ``value``."""
 
     call: CheckCall
     value: Answer
@@ -56,9 +56,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class LessonView:
-    """A view of the app that a step opens: the page, the query, and words to highlight.
+    """A view of the app that a step opens: the page, the query of its URL, and words to highlight.
 
-    If ``yours`` is set, readers may use their own text instead. ``also`` are further views, offered as links.
+    If ``yours`` is set, readers may replace the text by their own. ``also`` are further views, offered as links.
     """
 
     page: str
@@ -70,9 +70,9 @@ class LessonView:
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """A question of a lesson; its answer is computed by ``check`` or given as ``right``.
+    """A question of a lesson.
 
-    Without either, any answer is accepted.
+    The correct answer is computed by ``check`` or given as ``right``. Without both, any answer is accepted.
     """
 
     kind: str  # a member of KINDS
@@ -100,7 +100,7 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class PlanPart:
-    """A line of the teacher's plan: what to do for how many minutes."""
+    """A line of the teacher's plan: a number of minutes, and the activity."""
 
     minutes: int
     what: LocalizedText

@@ -21,7 +21,7 @@ STEEP = 0.9  # a row is called steep if its largest weight exceeds this value
 
 
 def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the rank, from 1, of ``to`` among the tokens that ``word`` attends to in a head.
+    """Compute the rank of ``to`` among the tokens by their weight from ``word`` in a head; 1 is the largest.
 
     A softmax keeps the order of its scores, so this is also the rank of the score.
     """
@@ -49,10 +49,10 @@ def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: st
 def largest_source(  # noqa: PLR0913  # a head, two words and a side
     asked: CheckContext, *, layer: int, head: int, word: str, to: str, side: str
 ) -> CheckedAnswer:
-    """Find the part of the model that adds most to the score of ``to`` for ``word``, as a name such as "ffn_2".
+    """Find the part of the model that adds most to the score of ``word`` (query) for ``to`` (key) in a head.
 
-    ``side`` is "query" or "key": the vector to which the part contributes. The score is decomposed exactly, as by
-    `headlight why`.
+    ``side`` is "query" or "key": the vector to which the part contributes. The answer is a name such as "ffn_2". The
+    score is decomposed exactly, as by `headlight why`.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -90,7 +90,10 @@ def largest_source(  # noqa: PLR0913  # a head, two words and a side
 
 
 def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer:
-    """Count the held-out sentences in which a head links the pronoun to its noun, from stored scores."""
+    """Count the held-out sentences in which a head links the pronoun to its noun.
+
+    The counts are stored for each embedded model.
+    """
     found = stored_pronoun_head(asked.trace().model)
     if found is None:
         raise Unanswerable(gettext_lazy("This model has no stored pronoun scores."))
@@ -113,9 +116,9 @@ def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer
 
 
 def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
-    """Compute the mean attention entropy over all heads and queries, in bits.
+    """Compute the mean entropy of attention rows over all heads and queries, in bits.
 
-    If ``scaled`` is False, scores are not divided by √d_k.
+    If ``scaled`` is False, scores are not divided by √d_k before the softmax.
     """
     records = [record for record in asked.trace().records() if isinstance(record, Record)]
     if not records:
@@ -138,7 +141,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
 
 
 def share_to_later(asked: CheckContext) -> CheckedAnswer:
-    """Compute the mean share of attention that goes to later tokens, over all heads and queries, in percent."""
+    """Compute the percentage of attention that goes to later tokens, averaged over all heads and queries."""
     view = asked.view()
     maps = np.array(
         [np.triu(view.weights(layer, head), 1) for layer in range(view.layers) for head in range(view.heads)]
@@ -156,7 +159,7 @@ def share_to_later(asked: CheckContext) -> CheckedAnswer:
 
 
 def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> CheckedAnswer:
-    """Compute the weight from ``word`` to ``to`` in the first head of an example of the page Toy example."""
+    """Compute the weight from ``word`` to ``to`` in the first head of an example on the page Toy example."""
     given, worked = _toy_example(example, layer=True)
     tokens = given["tokens"]
     row = worked.worked.weights[0, _index(tokens, word)]
@@ -168,7 +171,7 @@ def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> Che
 
 
 def toy_word(_asked: CheckContext, *, example: str, word: str, layer: bool = True) -> CheckedAnswer:
-    """Find the most probable next word after ``word`` in an example of the page Toy example.
+    """Find the most probable next word after ``word`` in an example on the page Toy example.
 
     If ``layer`` is False, residual connections, norms and the feed-forward part are left out.
     """

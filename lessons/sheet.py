@@ -1,4 +1,4 @@
-"""Blocks of a sheet for paper, and their two formats: Markdown, and an HTML page that opens the print dialog."""
+"""Blocks of a printed worksheet, and their two formats: Markdown, and an HTML page that opens the print dialog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLANK = "_" * 60  # room for an answer in Markdown
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of level 1 or 2, a line of Markdown."""
+    """A heading of level 1 or 2, whose text is a line of Markdown."""
 
     text: str
     level: int
@@ -23,14 +23,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Prose:
-    """A Markdown text of any number of paragraphs."""
+    """A text in Markdown, of any number of paragraphs."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Answers with their boxes, ticked or empty."""
+    """The choices of a question, each with a box that is ticked or empty."""
 
     answers: tuple[tuple[str, bool], ...]
 
@@ -44,7 +44,7 @@ class Quotation:
 
 @dataclass(frozen=True)
 class Room:
-    """A label, and empty lines to write on."""
+    """A label with empty lines for a handwritten answer."""
 
     label: str
     lines: int = 1
@@ -129,7 +129,7 @@ figcaption { font-size: 0.85em; } p, li, figure { orphans: 3; widows: 3; }
 
 
 def in_html(title: str, blocks: Sequence[Block], language: str) -> str:
-    """Return the blocks as an HTML page without other files; it opens the browser's print dialog."""
+    """Return the blocks as a self-contained HTML page that opens the browser's print dialog."""
     body = "\n".join(map(_block_html, blocks))
     return f"""<!doctype html>
 <html lang="{html.escape(language)}">

@@ -25,10 +25,10 @@ def markdown_of(said: LocalizedText) -> str:
 
 
 def withheld_part(step: LessonStep, view: str | None) -> str:
-    """Return the part of a step's view that must be hidden because it shows the answer.
+    """Return the part of a step's view to hide until the reader answers, because it shows the answer.
 
-    It is VIEW, RESULTS, or "" for nothing; ``view`` is the name of the view. A question for a head hides nothing,
-    because readers answer it by looking through the maps, and a free answer has nothing to hide.
+    It is VIEW, RESULTS, or "" for nothing. ``view`` is the name of the view. Nothing is hidden if the question asks for
+    a head, because readers answer it from the maps, or if any answer is accepted.
     """
     question = step.question
     if question is None or step.view is None or question.kind in ("head", "text"):
@@ -42,9 +42,10 @@ def withheld_part(step: LessonStep, view: str | None) -> str:
 
 
 def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer | None:
-    """Return the right answer, computed or from the lesson's file; None if any answer is accepted.
+    """Return the right answer to a question: computed by its check, or given in the lesson's file.
 
-    Raise Unanswerable if the text has no right answer, and UserError if the model cannot answer.
+    Return None if any answer is accepted. Raise Unanswerable if the text has no right answer, and UserError if the
+    model cannot answer.
     """
     if question.check is not None:
         found = truth(question.check, asked)
@@ -57,7 +58,10 @@ def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer
 
 
 def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[DisplayToken] = ()) -> str:
-    """Format an answer in the reader's language; ``keys`` are the tokens that an answer may give by its index."""
+    """Format an answer in the reader's language.
+
+    If the answer is the index of a token, ``keys`` are the tokens.
+    """
     if isinstance(answer, tuple):
         return _("head {layer}-{head}", layer=answer[0], head=answer[1])
     if question.kind == "choice":

@@ -26,7 +26,10 @@ MOST_HIDDEN = 20  # most masked tokens of a pair; MaskedWords accepts no more
 
 
 def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
-    """Compute the mean loss of masked-word prediction on randomly chosen tokens of the text."""
+    """Compute the mean cross-entropy of masked-word prediction in nats, on randomly chosen tokens of the text.
+
+    ``seed`` chooses the tokens.
+    """
     found = _corrupt(asked, seed)
     losses = [one.loss for one in found.chosen]
     hidden, replaced, kept = (sum(one.how == how for one in found.chosen) for how in (HIDDEN, REPLACED, KEPT))
@@ -51,7 +54,10 @@ def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 
 
 def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
-    """Compute the probability that the second text follows the first, in percent; ``swapped`` swaps them."""
+    """Compute the probability, in percent, that the second text follows the first (next-sentence prediction).
+
+    If ``swapped`` is True, the texts change places.
+    """
     one = asked.reading
     first, second = (one.pair, one.text) if swapped else (one.text, one.pair)
     chance = _pair_chance(asked, first, second)
@@ -63,7 +69,10 @@ def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
 
 
 def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
-    """Compute the sum of BERT's two pre-training losses (masked words and next sentence) on a text pair."""
+    """Compute the sum of BERT's two pre-training losses on a text pair, in nats.
+
+    They are masked words (chosen by ``seed``) and next sentence.
+    """
     one, sample = asked.reading, _corrupt(asked, seed)
     places = [(sample.row.segments[each.position], sample.row.spans[each.position]) for each in sample.chosen]
     hidden: tuple[Place, ...] = tuple((segment, *span) for segment, span in places[:MOST_HIDDEN] if span is not None)
@@ -87,9 +96,9 @@ def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 
 
 def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
-    """Count the different probabilities of the best candidate in passes with dropout.
+    """Count the different probabilities that a token gets in several passes with dropout.
 
-    ``share`` is the dropout rate in percent.
+    The token is the best candidate without dropout; ``share`` is the dropout rate in percent.
     """
     one = asked.reading
     found = asked.models.predict(Dropout(model=one.model, text=one.text, cut=one.cut, share=share))
@@ -113,9 +122,9 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
 
 
 def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the probability of a token of the given translation with teacher forcing, in percent.
+    """Compute the probability of a token of the given translation under teacher forcing, in percent.
 
-    The explanation compares the single pass with a step that reads only the tokens before the word.
+    The explanation also gives the probability from a step that reads only the tokens before it.
     """
     one, row = asked.reading, asked.trace().target
     pieces = () if row is None else row.pieces[1:]
@@ -141,9 +150,10 @@ def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def word_cosine(asked: CheckContext, *, word: str, other: str, level: int = -1) -> CheckedAnswer:
-    """Compute the cosine similarity of a word's vectors in this text and in ``other``, after ``level`` layers.
+    """Compute the cosine similarity of a word's vectors in this text and in the text ``other``.
 
-    A ``level`` of 0 is the input of the first layer, and -1 the output of the last.
+    ``level`` is the number of layers that the vectors have passed; 0 means the input of the first layer, -1 the output
+    of the last.
     """
     model = asked.reading.model
     states = [asked.models.inspect(HiddenStates(model=model, text=text)) for text in (asked.reading.text, other)]
@@ -165,7 +175,10 @@ def word_cosine(asked: CheckContext, *, word: str, other: str, level: int = -1) 
 
 
 def text_cosine(asked: CheckContext, *, other: str, pooling: str = "first") -> CheckedAnswer:
-    """Compute the cosine similarity of two texts' vectors; ``pooling`` is "first" for [CLS] or "mean"."""
+    """Compute the cosine similarity of this text's vector and that of the text ``other``.
+
+    ``pooling`` is "first" for the vector of [CLS], or "mean" for the mean over tokens.
+    """
     if pooling not in ("first", "mean"):
         raise Unanswerable(gettext_lazy("Pooling is “first” or “mean”, not “{pooling}”.", pooling=pooling))
     found = {}

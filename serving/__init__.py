@@ -1,1 +1,1 @@
-"""Models in other processes: wire format, subprocesses for hub models, the HTTP service, and the cluster."""
+"""Computation outside the app's process: message format, subprocesses for hub models, HTTP service, cluster."""

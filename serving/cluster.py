@@ -53,7 +53,7 @@ ENVIRONMENT = {
 
 
 class Replica:
-    """A process of the cluster that runs the HTTP service with its own backend."""
+    """A process of the cluster that runs the HTTP service with its own backend and its own loaded models."""
 
     def __init__(self, batch: int = BATCH) -> None:
         self.service = Service(SubprocessBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
@@ -74,11 +74,14 @@ class Replica:
         return announce_models
 
     async def model(self, name: str) -> str:
-        """Return ``name``; Ray's decorator remembers that this replica has the model, and prefers it from then on."""
+        """Register with Ray Serve that this replica has a model; return the model's name.
+
+        Ray's decorator then prefers this replica for requests for the model.
+        """
         return name
 
     def check_health(self) -> None:
-        """Raise RuntimeError if the embedded model could not be loaded in this replica."""
+        """Raise RuntimeError if the embedded model could not be loaded; Ray then replaces the replica."""
         if self.service.failed:
             raise RuntimeError("The embedded model could not be prepared.")
 
@@ -86,9 +89,9 @@ class Replica:
 def application(given: Mapping[str, Any] | None = None) -> Any:
     """Return the Ray Serve application that ``serve deploy`` and this module run.
 
-    ``given`` may contain ``replicas`` (the maximum), ``least`` (the minimum), ``cpus`` per replica, and ``batch``, the
-    maximal batch size of a model. A change of ``version``, which is not read otherwise, makes ``serve deploy`` replace
-    the replicas a few at a time. Each replica reads its settings and its token from the environment of its own machine.
+    The keys of ``given`` are ``replicas`` (maximum), ``least`` (minimum), ``cpus`` per replica, and ``batch`` (largest
+    batch of texts). A change of the key ``version``, which is not read, makes ``serve deploy`` replace the replicas a
+    few at a time. Each replica reads its settings and its token from the environment of its own machine.
     """
     from ray import serve
 

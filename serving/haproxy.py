@@ -32,9 +32,9 @@ DEATH = 1  # PR_SET_PDEATHSIG
 def environment(place: Path, host: str, header: str) -> dict[str, str]:
     """Return the environment variables that make Ray Serve start HAProxy in front of the replicas.
 
-    HAProxy listens at ``host``, and the replicas on the loopback interface. If no HAProxy is usable, the variables
-    select Ray's own proxy. ``place`` is a private folder of this process; ``header`` is the request header that names
-    the model.
+    HAProxy listens at ``host``, and the replicas on the loopback interface. ``place`` is a private folder of this
+    process; ``header`` is the request header that names the model. If HAProxy cannot be used, the variables select
+    Ray's own proxy.
     """
     binary = _binary()
     if binary is None:
@@ -90,9 +90,9 @@ def _free_ports(many: int) -> list[int]:
 
 
 def restrict_config(config: str, host: str) -> str:
-    """Restrict Ray's HAProxy configuration: listen at ``host`` for requests only, and log nothing.
+    """Return Ray's HAProxy configuration with restrictions: no logs, and only requests are accepted at ``host``.
 
-    All other sections listen on the loopback interface.
+    All other sections, such as metrics, listen on the loopback interface.
 
     >>> config = "frontend prometheus\\n  bind :9101\\nfrontend http_frontend\\n  bind 127.0.0.1:8"
     >>> print(restrict_config(config, "10.0.0.1"))
@@ -113,7 +113,7 @@ def restrict_config(config: str, host: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Replace this process by HAProxy with a restricted configuration; it ends when its parent process ends."""
+    """Replace this process by HAProxy with a restricted configuration; HAProxy ends with its parent process."""
     host, binary, *others = arguments
     for option, value in itertools.pairwise(others):
         if option == "-f":

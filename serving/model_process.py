@@ -38,7 +38,7 @@ OWN = 400_000_000  # bytes that the process occupies before it loads a model
 
 
 class PendingAnswers:
-    """The futures of answers that a subprocess has not sent yet, by request number."""
+    """The futures of the answers that a subprocess has not sent yet, by request number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -46,7 +46,10 @@ class PendingAnswers:
         self._ended = False
 
     def expect(self, number: int) -> Future[Any]:
-        """Return a new future for the answer to a request; it raises EOFError if the subprocess ends."""
+        """Return a new future for the answer to request ``number``.
+
+        The future raises EOFError if the subprocess ends.
+        """
         future: Future[Any] = Future()
         with self._lock:
             if self._ended:
@@ -56,12 +59,12 @@ class PendingAnswers:
         return future
 
     def forget(self, number: int) -> None:
-        """Drop the future of a request."""
+        """Drop the future of request ``number``; its answer is then ignored."""
         with self._lock:
             self._waiting.pop(number, None)
 
     def waits_for_others(self, number: int) -> bool:
-        """Return True if a request other than ``number`` is pending."""
+        """Return True if the subprocess owes the answer to a request other than ``number``."""
         with self._lock:
             return bool(self._waiting.keys() - {number})
 
@@ -85,9 +88,10 @@ class PendingAnswers:
 
 
 class ModelProcess:
-    """The subprocess of a model, killed if this object is garbage-collected or an answer takes too long.
+    """A subprocess that runs one model.
 
-    ``nbytes`` is its share of the memory for models: the weights plus the overhead of the process.
+    It is killed if this object is garbage-collected or if an answer takes too long. ``nbytes`` is the memory that it
+    uses of the budget for models: the weights plus the overhead of the process.
     """
 
     def __init__(self, name: str, weights: int, settings: Settings) -> None:
@@ -119,7 +123,10 @@ class ModelProcess:
         return self._child.poll() is not None
 
     def ask(self, asked: Any) -> Any:
-        """Return the subprocess's answer to a request or to a list of trace requests; may raise UserError."""
+        """Send a model request, or a list of trace requests, to the subprocess and return its answer.
+
+        May raise UserError.
+        """
         number = next(self._numbers)
         future = self._answers.expect(number)
         stop = cancellation.current_token() or CancelToken(seconds=self.seconds)
@@ -204,9 +211,9 @@ def _settings_to_json(settings: Settings) -> dict[str, Any]:
 
 
 def is_foreign(model: str) -> bool:
-    """Return True if a model comes from the hub, and must therefore run in a subprocess.
+    """Return True if a model comes from the hub, so that it must run in a subprocess.
 
-    Models that come with the app, fine-tuned models and models in the operator's folders are not foreign.
+    Models that come with the app, fine-tuned models and models in the operator's folders run in the app's process.
 
     >>> is_foreign("somebody/something"), is_foreign(EMBEDDED), is_foreign("/models/mine")
     (True, False, False)
@@ -216,10 +223,11 @@ def is_foreign(model: str) -> bool:
 
 
 class SubprocessBackend(LocalBackend):
-    """A LocalBackend that runs each foreign model in a subprocess, within the same memory budget.
+    """A LocalBackend that runs each hub model in its own subprocess.
 
-    A tokenizer that exhausts memory, a library that aborts, or weights that are truncated during loading end only
-    the subprocess. The visitor gets a UserError, and the next request starts a new process.
+    All models share a memory budget. A tokenizer that exhausts memory, a library that aborts, or weights that are
+    truncated during loading end only the subprocess. The visitor gets a UserError, and the next request starts a new
+    subprocess.
     """
 
     stored = StoredAnswers()
@@ -230,7 +238,7 @@ class SubprocessBackend(LocalBackend):
         self._identities: dict[tuple[str, str | None], ModelId] = {}
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Compute the traces of requests for a single model without the cache; may raise UserError."""
+        """Compute the traces of requests for one model, without reading the cache; may raise UserError."""
         first = requests[0]
         if not is_foreign(first.model):
             return super().computed(requests)
@@ -239,7 +247,10 @@ class SubprocessBackend(LocalBackend):
         return traces
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Compute the answer to a request without the cache, or read a stored one; may raise UserError."""
+        """Compute the answer to a model request without reading the cache; may raise UserError.
+
+        For models that come with the app, a stored answer is returned if there is one.
+        """
         if not is_foreign(question.model):
             stored = self.stored.find(question, self.settings)
             return super().made(question) if stored is None else stored
@@ -253,7 +264,10 @@ class SubprocessBackend(LocalBackend):
         return super().status(model, revision)
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Return the identity of a model; it contains the commit once a trace was computed."""
+        """Return the identity of a model: name, revision, kind and class.
+
+        For a hub model, it contains the commit only after the first trace.
+        """
         return self._identities.get((model, revision)) or super().identity(model, revision)
 
     def _process(self, model: str, revision: str | None) -> ModelProcess:

@@ -1,4 +1,4 @@
-"""The binary messages (frames) for requests, answers, traces and errors, and the service's HTTP names.
+"""The binary messages (frames) for requests, answers, traces and errors, and the names of the HTTP service.
 
 A message is a file of `attention/codec.py`: a tree of values as JSON, the arrays as tensors, and a checksum.
 """
@@ -29,11 +29,11 @@ SPOKEN = tuple(module.__name__ for module in (attention, tasks, request, hub_car
 
 
 class InvalidFrame(ValueError):
-    """Raised if bytes are not a complete message of this version."""
+    """Raised if bytes are not a complete message of this version of the format."""
 
 
 def name_of(kind: type) -> str:
-    """Return the name of a dataclass in a message, "module:Class"; raise TypeError for other classes."""
+    """Return the name of a dataclass in messages, "module:Class"; raise TypeError if messages cannot contain it."""
     if not dataclasses.is_dataclass(kind) or not _is_spoken(kind.__module__) or "." in kind.__qualname__:
         raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
     return f"{kind.__module__}:{kind.__name__}"
@@ -41,7 +41,7 @@ def name_of(kind: type) -> str:
 
 @lru_cache(256)
 def class_of(name: str) -> type:
-    """Return the dataclass that a message names; raise InvalidFrame if messages cannot contain it."""
+    """Return the dataclass with a name of ``name_of``; raise InvalidFrame if messages cannot contain it."""
     module, _colon, kind = name.partition(":")
     if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
         raise InvalidFrame("The answer names a class that no answer is made of.")
@@ -76,7 +76,7 @@ def pack(value: Any) -> bytes:
 
 
 def blocks_of(value: Any) -> list[Block]:
-    """Encode a value as a message, in a list of byte blocks; contiguous arrays are not copied."""
+    """Encode a value as a message and return it as a list of byte blocks; contiguous arrays are not copied."""
     arrays: Arrays = {}
     tree = COMPACT.encode(_encode(value, arrays))
     metadata = {"format": FORMAT, "checksum": "0" * 16, JSON: tree}
@@ -85,9 +85,9 @@ def blocks_of(value: Any) -> list[Block]:
 
 
 def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
-    """Yield the bytes of the blocks in pieces of at least ``PIECE`` bytes; the last may be shorter.
+    """Join the byte blocks of a message to pieces of at least ``PIECE`` bytes, and yield them.
 
-    Sending can begin before all blocks are copied.
+    The last piece may be shorter. Sending can begin before all blocks are joined.
 
     >>> [len(piece) for piece in pieces([b"a", bytes(PIECE), b"b", b"c"])]
     [262145, 2]
@@ -104,7 +104,7 @@ def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
 
 
 def unpack(data: bytes) -> Any:
-    """Decode a message to its value, with read-only arrays; raise InvalidFrame for other bytes."""
+    """Decode a message and return its value, with read-only arrays; raise InvalidFrame for other bytes."""
     try:
         if data[8 : SUM.start] != START or data[SUM] != checksum_of(memoryview(data)):
             raise InvalidFrame("The answer is cut short, changed, or of another version.")
@@ -127,8 +127,7 @@ def unpack(data: bytes) -> Any:
 def checksum_of(head: Block, *blocks: Block) -> bytes:
     """Return the 64-bit XXH3 checksum of a message, as 16 hexadecimal digits.
 
-    The digits of the checksum itself are left out. It detects accidental damage, not deliberate changes, and is faster
-    than reading memory.
+    The bytes reserved for the checksum are skipped. The checksum detects accidental damage, not deliberate changes.
     """
     found = xxhash.xxh3_64(head[: SUM.start])
     for block in (head[SUM.stop :], *blocks):
@@ -292,9 +291,9 @@ LIVE, READY = "/healthz/live", "/healthz/ready"
 
 
 def portable(value: Any) -> Any:
-    """Return a value without the parts that cannot be sent to another machine.
+    """Return a value without its parts that cannot be sent to another machine.
 
-    These are the folder of an Offer, and some details of errors.
+    These are the folder of an Offer, and details of errors that cannot be encoded.
 
     >>> portable(UserError("No.", details={"limit": 3, "file": object()})).details
     {'limit': 3}
@@ -322,7 +321,7 @@ START_DOWNLOAD, STOP_DOWNLOAD = (
 
 
 class About:
-    """A dispatcher of requests for facts about models, each a tuple ``(method, *arguments)``."""
+    """A dispatcher of requests for facts about models; a request is a tuple ``(method, *arguments)``."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -338,7 +337,7 @@ class About:
         }
 
     def tell(self, asked: Any) -> Any:
-        """Return the answer to a request for facts; raise UserError, or InvalidFrame if it is malformed."""
+        """Return the result of a request for facts; raise UserError, or InvalidFrame if it is malformed."""
         if not (isinstance(asked, tuple) and asked and all(one is None or isinstance(one, str) for one in asked)):
             raise InvalidFrame("What is asked of models are a word and names.")
         what, *given = asked
@@ -347,9 +346,10 @@ class About:
         return self._tells[what](*given)
 
     def download(self, model: str, revision: str | None, doing: str) -> dict[str, Any]:
-        """Start or stop the download of a model if ``doing`` asks for it; return its progress.
+        """Start or stop the download of a model, or neither, and return its progress.
 
-        The files to fetch are looked up here, not taken from the client.
+        ``doing`` is "start", "stop", or any other word to get only the progress. The files to fetch are looked up here,
+        not taken from the client.
         """
         found = self._downloads.get((model, revision))
         if doing == START_DOWNLOAD:

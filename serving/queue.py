@@ -25,10 +25,10 @@ class QueueFull(Exception):
 
 
 class WorkQueue:
-    """A queue of requests for ``places`` threads; at most ``most`` requests wait or run.
+    """A queue of requests for ``places`` threads; at most ``most`` requests wait or run at a time.
 
-    The visitors take turns. A running request that is cancelled counts until it ends, at its next layer
-    (inference.cancellation).
+    Visitors take turns. A cancelled request that already runs stops at its next layer (inference.cancellation) and
+    occupies its place until then.
     """
 
     def __init__(self, places: int, most: int) -> None:
@@ -49,9 +49,9 @@ class WorkQueue:
         return self._inside > 0
 
     async def run(self, work: Callable[[], Made], who: str = "") -> Made:
-        """Run ``work`` when it is its visitor's turn, and return the result; may raise QueueFull.
+        """Run ``work`` in a thread when it is the turn of the visitor ``who``, and return the result.
 
-        If this coroutine is cancelled, the work stops or does not start.
+        If this coroutine is cancelled, the work stops or does not start. Raise QueueFull if the queue is full.
         """
         with self._lock:
             if self._inside >= self.most:
@@ -78,7 +78,7 @@ class WorkQueue:
         self.waits.admit(came)
 
     def close(self) -> None:
-        """Stop the threads as they become idle."""
+        """Stop each thread as soon as it is idle."""
         self._crew.close()
 
 
@@ -86,7 +86,7 @@ Model = tuple[str, str | None]
 
 
 class BatchedText:
-    """A text in a batch: the future of its trace, and the number ``people`` of requests that wait for it."""
+    """A text in a batch: the future of its trace, and the number of requests that wait for the trace."""
 
     def __init__(self, request: TraceRequest) -> None:
         self.request, self.people = request, 0
@@ -94,20 +94,20 @@ class BatchedText:
 
 
 class TraceBatch:
-    """A batch of texts for the same model, by request key, and the task that computes their traces."""
+    """A batch of texts for the same model, by request key, with the task that computes their traces."""
 
     def __init__(self) -> None:
         self.asked: dict[str, BatchedText] = {}
         self.task: asyncio.Task[None] | None = None
 
     def takes(self, key: str, most: int) -> bool:
-        """Return True if a text with this key can still be added to the batch."""
+        """Return True if the batch has the text with this key, or has fewer than ``most`` texts."""
         return key in self.asked or len(self.asked) < most
 
     async def wait_for(self, request: TraceRequest) -> list[Block]:
-        """Wait for the trace of a text and return it as an encoded message.
+        """Add a text to the batch, wait for its trace, and return the trace as an encoded message.
 
-        If the wait is cancelled and no other request waits for the batch, the batch is cancelled.
+        If the wait is cancelled and nobody waits for another text of the batch, the batch is cancelled, too.
         """
         one = self.asked.setdefault(request.key, BatchedText(request))
         one.people += 1
@@ -125,9 +125,9 @@ class TraceBatch:
 
 
 def trace_batch(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[list[Block] | UserError]:
-    """Trace a batch of texts; return an encoded message or a UserError for each.
+    """Trace a batch of texts; return an encoded message or a UserError for each text.
 
-    If the batch fails, its texts are traced separately, so that a bad text affects no other.
+    If the batch fails, its texts are traced one by one, so that a bad text affects no other text.
     """
     try:
         traces = backend.traces(requests)
@@ -148,9 +148,9 @@ def _encode_trace(request: TraceRequest, trace: Trace) -> list[Block]:
 
 
 class Batcher:
-    """A collector of texts for the same model, which are traced together.
+    """A collector of texts for the same model, so that they are traced together.
 
-    A batch has up to ``most`` texts that arrive within ``wait`` seconds of the first. Equal requests count as a single
+    A batch has up to ``most`` texts that arrive within ``wait`` seconds of its first text. Equal requests count as one
     text. If the queue is idle, the first text starts without waiting.
     """
 
@@ -159,7 +159,7 @@ class Batcher:
         self._waiting: dict[Model, TraceBatch] = {}
 
     async def frame(self, request: TraceRequest) -> list[Block]:
-        """Trace a text in a batch; return its key and trace as an encoded message.
+        """Trace a text as part of a batch; return its request key and its trace as an encoded message.
 
         May raise UserError or QueueFull.
         """

@@ -64,7 +64,7 @@ PATIENCE = 60.0  # seconds for which an unanswered request is repeated; a new pr
 
 
 class Unanswered(Exception):
-    """Raised if the service did not answer; the request may be repeated after ``seconds``."""
+    """Raised if the service did not answer; ``seconds`` is the pause before the request may be repeated."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -72,10 +72,10 @@ class Unanswered(Exception):
 
 
 class Connections(Protocol):
-    """The methods of urllib3's connection pools that this module uses."""
+    """The interface of urllib3's connection pools, as far as this module uses it."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
-        """Send an HTTP request and return the response; its body is still to be read."""
+        """Send an HTTP request and return the response, whose body is not read yet."""
         ...
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class Connections(Protocol):
 
 
 class Caller:
-    """A thread-safe HTTP client of the service; ``seconds`` is the maximum time for an answer."""
+    """A thread-safe HTTP client of the service; ``seconds`` is the maximum time to wait for an answer."""
 
     def __init__(  # noqa: PLR0913  (the last three are for tests)
         self,
@@ -113,8 +113,8 @@ class Caller:
     ) -> Any:
         """Send a request to the service and return the answer; may raise UserError.
 
-        An unanswered request is repeated with growing pauses, for ``patience`` seconds after the first failure and
-        ``seconds`` in total.
+        If the service does not answer, the request is repeated with growing pauses. It is given up ``patience`` seconds
+        after the first failure, or ``seconds`` after the start.
         """
         frame, began, tries = pack(asked), self._clock(), 0
         seconds = self.seconds if seconds is None else min(seconds, self.seconds)
@@ -246,7 +246,7 @@ AT_MOST = 30.0  # deadline in seconds of requests about models; a silent hub is 
 
 
 class ServiceClient(Protocol):
-    """The interface of a client that sends requests to a service, such as Caller."""
+    """The interface of a client that sends requests to a service, such as ``Caller``."""
 
     def ask(  # noqa: PLR0913  (the signature of Caller.ask)
         self,
@@ -267,10 +267,10 @@ class ServiceClient(Protocol):
 
 
 class RemoteBackend(LocalBackend):
-    """A backend that sends all requests to a service and caches its answers within the trace budgets.
+    """A backend that sends all requests to a service and caches the answers within its memory budgets.
 
-    Simultaneous equal requests are sent once. Each request is self-contained, so any replica can answer it, and an
-    answer is accepted only if it carries the key of its request.
+    If equal requests come at the same time, only one is sent. Each request is self-contained, so any replica can answer
+    it. An answer is accepted only if it contains the key of its request.
     """
 
     def __init__(self, caller: ServiceClient, settings: Settings | None = None, address: str = "") -> None:
@@ -308,11 +308,11 @@ class RemoteBackend(LocalBackend):
         return cast("Answer", answer)
 
     def models(self) -> Sequence[ModelCard]:
-        """Return the cards of the service's models; only the embedded model if it does not answer."""
+        """Return the cards of the service's models, or only the embedded model's if the service does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("models", otherwise=lambda: (EMBEDDED_CARD,)))
 
     def seeing(self) -> Sequence[ModelCard]:
-        """Return the cards of the service's models that read pictures; none if it does not answer."""
+        """Return the cards of the service's models that read pictures, or none if the service does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("seeing", otherwise=lambda: ()))
 
     def status(self, model: str, revision: str | None = None) -> str:
@@ -320,7 +320,7 @@ class RemoteBackend(LocalBackend):
         return str(self._cached_about("status", model, self.revision_now(model, revision), otherwise=lambda: "absent"))
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Return the identity of a model at the service; only its name if the service does not answer."""
+        """Return the identity of a model at the service, or only its name if the service does not answer."""
         revision = self.revision_now(model, revision)
         known = self._identities.get((model, revision))
         nothing = ModelId(model, revision, "", "")
@@ -335,7 +335,7 @@ class RemoteBackend(LocalBackend):
         return cast("Offer", self.fetch_about("look", model, revision))
 
     def download(self, offer: Offer) -> Download:
-        """Start or resume a download at the service and return it."""
+        """Start or resume the download of a model at the service; return an object that follows it."""
         with self._lock:
             key = (offer.id, offer.revision)
             found = self._remote_downloads.setdefault(key, RemoteDownload(offer, self))
@@ -350,9 +350,9 @@ class RemoteBackend(LocalBackend):
         raise RuntimeError(f"{name} is where the backend is, not here.")
 
     def fetch_about(self, *asked: str | None) -> Any:
-        """Fetch facts about a model from the service; may raise UserError.
+        """Fetch facts about models from the service; may raise UserError.
 
-        ``asked`` is the name of a method of ``serving.protocol.About``, and its arguments.
+        ``asked`` is a request for ``serving.protocol.About``: the name of a method, then its arguments.
         """
         key = "/".join(one or "" for one in asked[1:3])
         model = asked[1] or "" if asked[1:] else ""
@@ -395,7 +395,7 @@ class RemoteDownload:
 
     @property
     def state(self) -> str:
-        """Return the state of the download at the service, at most ``LOOKS`` seconds old."""
+        """Return the state of the download at the service, which is refreshed after ``LOOKS`` seconds."""
         if time.monotonic() > self._until and self._state not in ("done", "failed"):
             self._ask("look")
         return self._state
@@ -420,7 +420,10 @@ class RemoteDownload:
         self._ask(STOP_DOWNLOAD)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the download ends and return True if it is complete; raise its UserError if it failed."""
+        """Wait until the download ends, or for ``timeout`` seconds; return True if it is complete.
+
+        Raise its UserError if it failed.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         while self.state == "running" and (end is None or time.monotonic() < end):
             time.sleep(LOOKS)
@@ -444,7 +447,7 @@ class RemoteDownload:
 def from_env() -> RemoteBackend | None:
     """Return a backend for the service at HEADLIGHT_BACKEND, or None if the variable is not set.
 
-    HEADLIGHT_BACKEND_TOKEN is its token.
+    The token of the service is read from HEADLIGHT_BACKEND_TOKEN.
     """
     address = os.environ.get("HEADLIGHT_BACKEND", "").strip()
     return RemoteBackend.from_url(address, os.environ.get(TOKEN, "").strip()) if address else None

@@ -1,4 +1,4 @@
-"""The parts of an HTTP request that the service needs: host, deadline, disconnection and body."""
+"""The parts of an HTTP request that the service uses: host, deadline, disconnection and body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def host_of(request: Request) -> str:
 
 
 def seconds_of(request: Request) -> float | None:
-    """Return the number of seconds for which the client still waits; None if the header is missing or invalid."""
+    """Return the seconds for which the client still waits; None if its deadline header is missing or invalid."""
     try:
         stated = float(request.headers.get(DEADLINE, ""))
     except ValueError:

@@ -65,7 +65,7 @@ Work = Callable[[Any, str], Awaitable[list[Block]]]  # (request, visitor) -> blo
 class Service:
     """An HTTP service around a backend, with queues, deadlines and an optional token.
 
-    Texts for the same model that arrive together are traced in batches of up to ``batch``; 1 turns batching off.
+    If texts for the same model arrive together, they are traced in batches of up to ``batch``; 1 turns batching off.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class Service:
         self.warm = self.failed = False
 
     def app(self) -> Starlette:
-        """Return the ASGI app."""
+        """Return the ASGI app with the service's routes."""
         asked = {TRACES: self.traces, ANSWER: self.answer, ABOUT: self.describe_models}
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _liveness), Route(READY, self._ready)], lifespan=self._lifespan)
 
     async def traces(self, requests: Any, who: str) -> list[Block]:
-        """Compute the traces of requests; return them, with their keys, as an encoded message.
+        """Compute the traces of a tuple of requests; return their keys and traces as an encoded message.
 
-        Raise InvalidFrame for other requests.
+        ``who`` is the visitor. Raise InvalidFrame if ``requests`` is anything else.
         """
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise InvalidFrame("Traces are asked for by some requests.")
@@ -107,7 +107,7 @@ class Service:
         return blocks_of((tuple(request.key for request in requests), found))
 
     async def answer(self, question: Any, who: str) -> list[Block]:
-        """Compute the answer to a model request; return it, with its key, as an encoded message."""
+        """Compute the answer to a model request; return the request's key and the answer as an encoded message."""
         if isinstance(question, PredictRequest):
             return await self.line.run(lambda: blocks_of((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
@@ -115,7 +115,7 @@ class Service:
         raise InvalidFrame("An answer is asked for by a question.")
 
     async def describe_models(self, asked: Any, who: str) -> list[Block]:
-        """Answer a request for facts about models (``About``), as an encoded message."""
+        """Return the answer of ``About`` to a request for facts about models, as an encoded message."""
         return await self.short.run(lambda: blocks_of((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
@@ -164,7 +164,7 @@ class Service:
         self.short.close()
 
     def warm_up(self) -> None:
-        """Trace a word, which loads the libraries and the embedded model before the first request."""
+        """Trace a word, so that the libraries and the embedded model are loaded before the first request."""
         try:
             self.backend.trace(TraceRequest(model=EMBEDDED, text="ready"))
             self.warm = True
@@ -271,7 +271,7 @@ def refuse_unusable(host: str, port: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until the process is interrupted; return 2 with a line on standard error if it cannot."""
+    """Run the service until the process is interrupted; return 2 if it cannot start, with the reason on stderr."""
     import uvicorn
 
     from serving.model_process import SubprocessBackend

@@ -22,12 +22,15 @@ SUFFIX = ".answer"
 
 @dataclass(frozen=True)
 class StoredAnswers:
-    """A folder of answers; each file has a request, its answer, and the hash of the weights that computed it."""
+    """A folder of stored answers to model requests.
+
+    Each file has a request, its answer, and the hash of the weights that computed the answer.
+    """
 
     folder: Path = FOLDER
 
     def find(self, question: ModelRequest[Answer], settings: Settings) -> Answer | None:
-        """Return the stored answer of a request; None if there is none for the current weights of its model.
+        """Return the stored answer to a request; None if there is none for the present weights of the model.
 
         Damaged files, and files in another version of the message format, count as missing.
         """
@@ -44,18 +47,18 @@ class StoredAnswers:
         return found
 
     def write(self, question: ModelRequest[Any], answer: Any, settings: Settings) -> Path:
-        """Store the answer of a request; return its file."""
+        """Store the answer to a request with the hash of the present weights; return the file."""
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.file_of(question)
         file.write_bytes(pack((question, weights_hash(question.model, settings), answer)))
         return file
 
     def contents(self) -> list[tuple[ModelRequest[Any], str, Any]]:
-        """Return each stored request with the hash of its model's weights and its answer, sorted by file name."""
+        """Return (request, hash of the weights, answer) of every file, sorted by file name."""
         return [unpack(file.read_bytes()) for file in sorted(self.folder.glob(f"*{SUFFIX}"))]
 
     def file_of(self, question: ModelRequest[Any]) -> Path:
-        """Return the file for the answer of a request.
+        """Return the path of the file for the answer to a request.
 
         >>> from inference.tasks.predictions import NextSentence
         >>> StoredAnswers(Path("folder")).file_of(NextSentence(text="a", pair="b")).name

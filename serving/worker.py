@@ -27,7 +27,7 @@ FAILED = gettext_lazy("This model's files failed when read or run. Pick another 
 
 
 def send(stream: IO[bytes], value: Any) -> None:
-    """Write a value to a stream as a message with a length prefix."""
+    """Write a value to a stream as a message, preceded by its length."""
     blocks = blocks_of(value)
     stream.writelines([LENGTH.pack(sum(map(len, blocks))), *blocks])
     stream.flush()
@@ -43,9 +43,9 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def limit_memory(nbytes: int) -> None:
-    """Limit the private memory of this process to its present size plus ``nbytes``, if the system can.
+    """Limit the private memory of this process to its present size plus ``nbytes``.
 
-    Core dumps are disabled, too.
+    Core dumps are disabled, too. Nothing happens on systems without such limits.
     """
     try:
         import resource
@@ -59,13 +59,13 @@ def limit_memory(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """Return the settings that serving.model_process sent as plain values."""
+    """Return the settings from the plain values that serving.model_process sent."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 
 
 class ModelWorker:
-    """A worker that computes the answers to several numbered requests at the same time."""
+    """A worker that computes the answers to several requests at the same time, each with a number."""
 
     def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
         self.backend, self.out = backend, out
@@ -74,7 +74,7 @@ class ModelWorker:
         self._stops: dict[int, CancelToken] = {}
 
     def take(self, number: int, who: int, asked: Any) -> None:
-        """Queue request ``number``, or cancel it if ``asked`` is None."""
+        """Queue request ``number`` of the visitor ``who``, or cancel the request if ``asked`` is None."""
         if asked is None:
             if (stop := self._stops.get(number)) is not None:
                 stop.stop()
@@ -83,7 +83,7 @@ class ModelWorker:
         self._crew.submit(stop.who, lambda: self.answer(number, asked, stop))
 
     def answer(self, number: int, asked: Any, stop: CancelToken) -> None:
-        """Compute the answer to a request, and write (number, answer or UserError) to the output."""
+        """Compute the answer to a request, and write its number and the answer, or a UserError, to the output."""
         try:
             with use_token(stop):
                 check()
