@@ -40,8 +40,9 @@ def why_labels(  # noqa: PLR0913  # the file, the head and its links
 ) -> dict[str, Any]:
     """Decompose a head's scores over all links of a relation, and return the mean contribution of each source.
 
-    A source is a part of the model that contributes to query or key. The result also has directions that contrast
-    linked keys with other keys. It is that of ``headlight why-labels --json`` (docs/WHY.md).
+    A source is a part of the model that contributes to query or key. The result also has the percentage of links that
+    the head finds with contrastive directions alone (attention.contrastive). It is that of ``headlight why-labels
+    --json`` (docs/WHY.md).
 
     ``file`` has sentences with labelled links, in the format "conllu", "gap" or "csv". ``direction`` is "out" if a
     link's source attends to its target, and "in" for the reverse; by default, the direction in which the head finds

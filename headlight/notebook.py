@@ -365,8 +365,8 @@ def explore(  # noqa: PLR0913  # the input and the view options
     For a vision transformer, pass its processor as ``tokenizer`` and a picture as ``text``: an array of shape (row,
     column, 3) and dtype uint8, or a PIL image.
 
-    Raise ValueError with a one-sentence message if the text cannot be run, or if at least a third of its tokens are
-    unknown to the model.
+    Raise ValueError with a one-sentence message if the text cannot be run. This includes a text of which at least a
+    third of the tokens are unknown to the model.
     """
     from inference.in_memory import trace, trace_picture  # torch is imported lazily, because that takes seconds
 

@@ -36,8 +36,9 @@ SHOWN = 5  # pairs of tokens in the printed summary
 def similar(a: str, b: str, *, model: str = EMBEDDED, pooling: str | None = None) -> dict[str, Any]:
     """Return the cosine similarity of two texts, and its division among pairs of tokens.
 
-    The result is that of ``headlight similar --json``. ``table`` has a row for each token of ``a`` and a column for
-    each token of ``b``; its numbers sum to ``cosine``. ``special_share`` is the share of pairs with special tokens.
+    The result is that of ``headlight similar --json``. ``table`` has a row for each token of ``a`` (``tokens_a``) and a
+    column for each token of ``b`` (``tokens_b``). Its numbers sum to ``cosine``, those of pairs with a special token to
+    ``special_share``.
 
     ``pooling`` is named as in attention.similarity; by default it is the model's. Raise ValueError with a one-sentence
     message if a text cannot be read.
@@ -118,7 +119,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Format the result as text: the cosine, the share of special tokens, and the largest pairs."""
+    """Format the result as text: the cosine, the part of special tokens, and the largest pairs."""
     table = np.array(found["table"])
     lines = [
         f"cosine {found['cosine']:.3f}, pooling {found['pooling']};"
