@@ -1,4 +1,4 @@
-"""Models of any size with random weights, and texts of any length."""
+"""Models for benchmarks (the embedded model, and models with random weights), and texts of any length."""
 
 from __future__ import annotations
 

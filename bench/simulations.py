@@ -227,7 +227,7 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows with the rate of false claims that a head beats the best of three rules.
+    """Yield rows with the rate of false claims that a head differs from the best of three rules.
 
     Heads and rules guess between two candidates.
     """

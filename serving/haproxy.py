@@ -1,7 +1,7 @@
 """A script that starts HAProxy between the app and the replicas, with a restricted configuration.
 
-Ray Serve 2.60 makes HAProxy open two ports on every address (metrics for Prometheus and for a browser), lets every user
-of the machine send it commands, and leaves it running if Ray is killed. Ray therefore starts this script, which
+By default, Ray Serve 2.60 makes HAProxy open two ports on every address, for metrics and statistics. Every user of the
+machine can send commands to HAProxy, which also keeps running if Ray is killed. Ray therefore starts this script, which
 restricts the configuration and then replaces itself by HAProxy. The script uses only the standard library, and only
 serving.cluster imports it.
 """

@@ -1,4 +1,4 @@
-"""A script that writes assets computed from models: positional priors, pronoun heads, and the sample photo's trace.
+"""A script that writes recorded assets: positional priors, pronoun heads, a photo's trace, and atlases.
 
     python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
     python -m training.recorded_assets pronouns   assets/pronoun_heads.json, of the embedded encoders
