@@ -17,7 +17,7 @@ Colors = npt.NDArray[np.uint8]
 def read_colors(name: str) -> tuple[str, ...]:
     """Return the colours of the constant ``name`` in colours.js, in order.
 
-    A constant with a list for each theme gives both lists, the light theme first.
+    If the constant has a list for each theme, return the light theme's colours and then the dark theme's.
     """
     source = (HERE / "shared" / "colours.js").read_text(encoding="utf-8")
     (statement,) = re.findall(rf"export const {name} = (.*?);\n", source, re.DOTALL)

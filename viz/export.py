@@ -56,8 +56,8 @@ def caption(view: View, layer: int | None = None, head: int | None = None) -> di
 def weights_csv(view: View, layer: int, head: int) -> bytes:
     """Return a head's map as CSV: a row for each query, a column for each key.
 
-    The first column contains the queries; the second "the" becomes "the#2". ``layer`` and ``head`` count from 0.
-    Raises TooLong beyond MOST_CELLS weights.
+    The first column contains the query tokens. Repeated tokens get a number, such as "the#2" for the second "the".
+    ``layer`` and ``head`` count from 0. Raises TooLong for more than MOST_CELLS weights.
     """
     weights = _head_weights(view, layer, head)
     queries = column_names(_texts(view.queries))
@@ -68,8 +68,8 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
 def weights_json(view: View, layer: int, head: int) -> bytes:
     """Return a head's map as JSON: {"caption", "queries", "keys", "weights"}, weights (query, key).
 
-    Tokens are objects with the fields in TOLD and "read_as". ``layer`` and ``head`` count from 0. Raises TooLong for
-    more than MOST_CELLS weights.
+    ``caption`` is the provenance. Each query and key is an object with the fields in TOLD, and with "read_as", the
+    token that the model reads. ``layer`` and ``head`` count from 0. Raises TooLong for more than MOST_CELLS weights.
     """
     weights = [[_shortest_float(weight) for weight in row] for row in _head_weights(view, layer, head)]
     content = {
@@ -82,9 +82,10 @@ def weights_json(view: View, layer: int, head: int) -> bytes:
 
 
 def links_csv(view: View, count: int = 1000) -> bytes:
-    """Return the strongest links over all heads of all layers as CSV, strongest first, at most ``count``.
+    """Return at most ``count`` links as CSV: those with the largest absolute weights over all layers and heads.
 
-    A view without special tokens leaves their links out. Raises TooLong beyond MOST_WEIGHTS weights.
+    The strongest link comes first. If the view hides special tokens, links from or to them are left out. Raises TooLong
+    for more than MOST_WEIGHTS weights.
     """
     header = ["layer", "head", "from_position", "from", "to_position", "to", "weight"]
     rows = (
@@ -101,10 +102,10 @@ def links_csv(view: View, count: int = 1000) -> bytes:
 
 
 def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
-    """Return the strongest links as (weight, layer, head, query, key), strongest first.
+    """Return at most ``count`` links as (weight, layer, head, query, key), the strongest first.
 
-    Strength is the absolute value; links of equal strength are in the order of (layer, head, query, key). Raises
-    TooLong beyond MOST_WEIGHTS weights.
+    The strength of a link is the absolute value of its weight. Links of equal strength are in the order of (layer,
+    head, query, key). Raises TooLong for more than MOST_WEIGHTS weights.
     """
     queries, keys = len(view.queries), len(view.keys)
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:

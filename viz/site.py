@@ -74,7 +74,10 @@ class SiteFolder:
         return self._add("lessons/matrix", "bin", gzip.compress(content, mtime=0))
 
     def add_lesson(self, contents: Mapping[str, Any]) -> None:
-        """Add a lesson; ``contents`` is the typedef Lesson of viz/components/site/lesson.js by language."""
+        """Add a lesson.
+
+        ``contents`` maps each language to the lesson, a typedef Lesson of viz/components/site/lesson.js.
+        """
         name = self._add("lessons/lesson", "json", json.dumps(contents, ensure_ascii=False).encode())
         self._lessons.append((contents, name))
 
@@ -85,7 +88,10 @@ class SiteFolder:
             self._live["masks"] = mask_files(masks, self._add)
 
     def finish(self, title: str, citation: str = "") -> dict[str, bytes]:
-        """Return all files, with the page, its script and its service worker; raise ValueError for no entry."""
+        """Return all files by path, including the page, its script and its service worker.
+
+        Raise ValueError if the site has neither an entry nor a lesson.
+        """
         if not self._entries and not self._lessons:
             raise ValueError("A site needs at least one text or lesson.")
         optional = [name for name in self.files if not name.startswith("live/")]

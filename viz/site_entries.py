@@ -53,10 +53,10 @@ class RecordedText:
 def text_file(text: RecordedText, languages: Sequence[str] = (ENGLISH,)) -> tuple[bytes, float]:
     """Return the file of a text for viz/components/site/recorded.js, and the largest error of a weight.
 
-    The file is compressed with gzip. It has the payload in the first language, the fields that differ in other
-    languages, and queries and keys. If a word has several tokens, the file also has the cells, measures and column
-    means of whole words. The error is that of the weights computed in the browser; it comes from the rounding.
-    Raise TooLong if the text has more than LONGEST tokens.
+    The gzip file has the payload in the first language, the fields that differ in other languages, and queries and
+    keys. If a word has several tokens, the file also has the cells, measures and column means of whole words. Queries
+    and keys are rounded, so the weights that the browser computes from them have a small error. Raise TooLong if the
+    text has more than LONGEST tokens.
     """
     view = text.view
     check_length(max(len(view.queries), len(view.keys)))
@@ -128,8 +128,7 @@ def _column_means(summary: HeadSummary) -> Arrays:
 class RecordedPicture:
     """A picture for the site, with the model's trace of it; the fields are those of RecordedText.
 
-    ``selection`` is the first selection. With None, the first token without a patch is selected, and the head whose
-    attention from there forms the clearest shape.
+    ``selection`` is the selection at first. If it is None, ``first_selection`` decides.
     """
 
     trace: Trace
@@ -146,9 +145,10 @@ class RecordedPicture:
 
 
 def first_selection(trace: Trace) -> pictures.PictureSelection:
-    """Return the selection with which the app opens a picture: a token and its head.
+    """Return the selection with which the app opens a picture: a token and a head.
 
-    The token is the first without a patch, or else the central patch. The head has the largest edge score.
+    The token is the first token without a patch, such as CLS, or else the central patch. In the head, the attention
+    from this token forms the clearest shape (the largest edge score).
     """
     grid, _picture = pictures.grid_and_picture(trace)
     alone = pictures.tokens_without_patch(trace)

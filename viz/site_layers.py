@@ -1,9 +1,9 @@
 """The attention of a layer in the file of a static site: rounded queries and keys, or finished maps.
 
-Queries and keys are rotated to the principal axes of their scores, which most scores need few of, and stored as whole
-numbers of a step. Each row has its own step, a power of two: the coarsest that changes no weight too much. Keys are
-stored minus their mean over the tokens: this shifts all scores of a row alike, which the softmax ignores, and makes
-the numbers smaller.
+Queries and keys are rotated to the principal axes of their scores, because most scores need only a few of these axes.
+They are stored as integer multiples of a step. Each row has its own step: the largest power of two that changes no
+weight too much. The keys are stored minus their mean over the tokens, which makes the numbers smaller. The softmax
+ignores the difference, because it shifts all scores of a query equally.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Fits = Callable[[FloatArray], Booleans]
 
 
 def mask_rules(record: AnyRecord) -> dict[str, Any]:
-    """Return the rules of a layer's mask and its soft cap; missing ones are left out."""
+    """Return the rules of a layer's mask (causal, left, right) and its soft cap, without those that do not apply."""
     if not isinstance(record, Record):
         return {}
     mask = record.mask
@@ -40,10 +40,10 @@ def mask_rules(record: AnyRecord) -> dict[str, Any]:
 
 
 def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
-    """Return the arrays of a layer with their codings, and the largest error of a weight.
+    """Return the arrays of a layer, each with the name of its coding, and the largest error of a weight.
 
-    A layer is stored as finished maps if they are smaller than its queries and keys, as in short texts, or if rounding
-    changes a weight by more than MOST_ERROR.
+    The arrays are rounded queries and keys, or else finished maps. Finished maps are stored if they are smaller, as in
+    short texts, or if rounding would change a weight by more than MOST_ERROR.
     """
     if not isinstance(record, Record):
         assert isinstance(record, MapRecord)

@@ -1,7 +1,7 @@
 """The files with which a static site runs a model in the browser: runtime, model, tokenizer and first texts.
 
-The scripts of other projects are in assets/vendor/, with their hashes and licences. A page downloads nothing of this
-before its reader asks.
+The scripts of other projects are in assets/vendor/, with their hashes and licences. A page downloads these files only
+at its reader's request.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def vendor_file(name: str) -> bytes:
 def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str, Any]:
     """Add the files of a model to a site; return the part of the page's contents that refers to them.
 
-    ``bytes`` is the size of the download before the first text.
+    The function ``add`` stores a file and returns its path. In the result, ``bytes`` is the size of the download before
+    the first text.
     """
     for name in LICENCES:
         add(f"live/{Path(name).stem}", "txt", vendor_file(name))
@@ -115,8 +116,8 @@ def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str
 def mask_files(model: LiveMasks, add: Add) -> dict[str, Any]:
     """Add the files of a model for masked words; return the part of the page's contents that refers to them.
 
-    Of the graph's 16-bit numbers, all first bytes are stored before all second bytes; gzip then compresses them twice
-    as well.
+    The graph consists of 16-bit numbers. The first bytes of all numbers are stored before all second bytes, because
+    gzip then compresses them twice as well.
     """
     parted = gzip.compress(model.graph[::2] + model.graph[1::2], mtime=0)
     files = _runtime_files(add, ("masks", "onnx.gz", parted), model.tokenizer)
@@ -158,7 +159,10 @@ def _template(text: OpenedText) -> dict[str, Any]:
 
 
 def check_file(view: View) -> bytes:
-    """Return the weights of every head, (head, query, key) float32 for each layer, as a gzip file."""
+    """Return the weights of every head, (head, query, key) float32 for each layer, as a gzip file.
+
+    The page compares its own results with them.
+    """
     maps = {
         f"maps.{layer}": (np.stack([view.weights(layer, head) for head in range(view.heads)]), "float32")
         for layer in range(view.layers)

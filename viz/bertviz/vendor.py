@@ -80,9 +80,9 @@ def version() -> str:
 def policy(host: str, prefix: str) -> str:
     """Return the Content-Security-Policy of a document, which allows only the scripts from ``vendor``.
 
-    ``host`` is the request's Host header, and ``prefix`` the path under which ``vendor`` is served. The policy contains
-    both, because "self" matches nothing in a sandboxed document. Without a scheme the address uses that of the
-    document. Raises ValueError if ``host`` is not a host name with an optional port.
+    ``host`` is the request's Host header, and ``prefix`` the path under which ``vendor`` is served. The policy names
+    both, because the keyword 'self' matches nothing in a sandboxed document. It states no scheme, so the browser uses
+    the scheme of the document. Raises ValueError if ``host`` is not a host name with an optional port.
 
     >>> policy("localhost:8501", "/headlight/vendor").split("; ")[2]
     'script-src localhost:8501/headlight/vendor/'

@@ -70,9 +70,9 @@ def head_html(
 ) -> str:
     """Return the head view as HTML: two columns of tokens and a line for each weight, one layer at a time.
 
-    ``prefix`` is the path under which the page serves ``vendor``. If it is None, the scripts are written into the
-    document, which can then be opened as a file. ``layer`` and ``heads`` (all by default) are the initial selection and
-    count from 0.
+    ``prefix`` is the path under which the page serves ``vendor``. If ``prefix`` is None, the scripts are embedded, so
+    that the document can be opened as a file. ``layer`` and ``heads`` (None for all) are selected at first; both count
+    from 0.
     """
     views = views_in_document(view)
     payload = {
@@ -85,9 +85,9 @@ def head_html(
 
 
 def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> str:
-    """Return the model view as HTML: thumbnails of all heads as lines, a row for each layer.
+    """Return the model view as HTML: a grid of thumbnails with a row for each layer and a column for each head.
 
-    A click enlarges a thumbnail. The parameters are those of ``head_html``.
+    A thumbnail shows the weights of its head as lines; a click enlarges it. The parameters are those of ``head_html``.
     """
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
     hint = _("Click a map to enlarge or close it. In the enlarged map, point at a token on the left.")
@@ -95,9 +95,9 @@ def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> 
 
 
 def views_in_document(view: View) -> list[View]:
-    """Return the views of all stacks that a document offers, the stack of ``view`` first.
+    """Return a view for each stack that a document can offer, beginning with the stack of ``view``.
 
-    Stacks with other numbers of layers or heads are left out, because BertViz needs equal numbers.
+    BertViz needs equal numbers of layers and heads, so a stack with other numbers is left out.
     """
     first = view.part or view.trace.part
     others = [replace(view, part=name) for name in PARTS if name in view.trace.parts and name != first]
@@ -108,7 +108,11 @@ def views_in_document(view: View) -> list[View]:
 def document(  # noqa: PLR0913  (keyword options of a document)
     kind: str, view: View, payload: dict[str, Any], *, prefix: str | None, dark: bool, hint: str, notes: str = ""
 ) -> str:
-    """Return the HTML document of a view ("head", "model" or "neuron") with controls, data and captions."""
+    """Return the HTML document of a BertViz view, with its controls, data and captions.
+
+    ``kind`` is "head", "model" or "neuron", and ``payload`` its data for bridge.js. ``hint`` is the text above the
+    view; ``notes`` is part of the text below it.
+    """
     defaults = {"layer": None, "heads": None, "head": None, "causal": False}
     shared = {
         "mode": "dark" if dark else "light",
@@ -169,7 +173,7 @@ def height(kind: str, view: View) -> int:
 
 
 def pack(values: FloatArray, top: float) -> dict[str, Any]:
-    """Encode an array with values within ±``top`` as 16-bit integers in base64, for bridge.js.
+    """Encode an array for bridge.js: its numbers, from -``top`` to ``top``, become 16-bit integers in base64.
 
     >>> pack(np.array([0.0, 1.0], np.float32), 1.0)["data"]
     'AAD/fw=='
@@ -185,7 +189,10 @@ def split(cells: Sequence[DisplayToken]) -> int | None:
 
 
 def sides(view: View) -> dict[str, Any]:
-    """Return the data of a map's two sides for BertViz: stack name, tokens, and the start of a second text."""
+    """Return the labels of a view's queries (left) and keys (right) for BertViz, and the name of its stack.
+
+    For a pair of texts, ``split`` has the index of the second text's first token on each side; otherwise it is None.
+    """
     rows, cols = split(view.queries), split(view.keys)
     return {
         "name": translate(NAMES[view.part or view.trace.part]),

@@ -359,7 +359,10 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the changes by random edit sets, shape (set,), and the chosen set's change as a line."""
+    """Draw a histogram of the changes by random edit sets, and the change by the chosen edit set as a line.
+
+    ``changes`` is (set,), in ``unit`` like ``chosen``.
+    """
     figure = empty(theme, _("Is it more than chance?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("Random sets"),

@@ -173,9 +173,9 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
 
 def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
-    """Draw the measured memory of forward passes as dots, and that of storing all attention maps as a curve.
+    """Draw the measured peak memory of forward passes as dots, and the memory of all attention maps as a curve.
 
-    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n².
+    ``peak`` and ``maps`` are bytes, (length,). The curve is the last number of ``maps``, scaled by n² to other lengths.
     """
     figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)

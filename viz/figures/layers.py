@@ -40,9 +40,10 @@ class MapSize:
 
 
 def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None) -> None:
-    """Add a dot for each head's value, side by side above its layer, and a line through the layers' means.
+    """Add a dot for the value of each head, and a line through the means of the layers.
 
-    ``values`` is (layer, head); ``selected`` (layer, head) counts from 0.
+    The dots of a layer are side by side above its number. ``values`` is (layer, head); ``selected`` (layer, head)
+    counts from 0.
     """
     layers, heads = values.shape
     middles = np.arange(layers)
@@ -94,10 +95,10 @@ def most_bits(size: MapSize) -> float:
 def entropy_by_layer(
     entropy: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
-    """Draw the entropy of each head as a dot; the dotted line is the entropy of uniform attention.
+    """Draw the attention entropy of each head in bits as a dot, heads grouped by layer.
 
-    0 bits mean that each query attends to a single key.
-    ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
+    ``entropy`` is (layer, head), the mean over queries (attention.measures). At 0 bits each query attends to a single
+    key. A dotted line marks the entropy of uniform attention.
     """
     figure = empty(theme, _("How widely do heads spread attention?"), _("Layer"), _("Entropy (bits)"))
     add_heads(figure, theme, entropy, selected)
@@ -130,9 +131,10 @@ def even_distance(size: MapSize) -> float:
 def distance_by_layer(
     distance: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
-    """Draw the mean attention distance of each head as a dot; the dotted line is uniform attention.
+    """Draw the mean attention distance of each head in tokens as a dot, heads grouped by layer.
 
-    ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
+    ``distance`` is (layer, head), the mean over queries (attention.measures). A dotted line marks the distance of
+    uniform attention.
     """
     figure = empty(theme, _("How far do heads look?"), _("Layer"), _("Mean distance (tokens)"))
     add_heads(figure, theme, distance, selected)
@@ -287,9 +289,9 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     """Draw the effect of patching each word at each layer, layers downwards, words to the right.
 
     ``shares`` (layer + 1, word) is how far patching moves the answer towards the donor text's answer: 0 is no effect,
-    and 1 the donor's answer. The last row patches a word in every layer. ``beyond`` (layer + 1, word) marks cells with
-    a dot, and ``selected`` (row, word) is framed. A click picks a cell as in ``head_map``; ``picked_head`` of that
-    module reads it. Words are text, not markup.
+    and 1 the donor's answer. The last row patches a word in every layer. A dot marks the cells in which ``beyond``
+    (layer + 1, word) is true, such as effects beyond those of random changes. ``selected`` (row, word) is framed. A
+    click picks a cell as in ``head_map``; ``head_maps.picked_head`` reads it. Words are text, not markup.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "t")

@@ -36,7 +36,10 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
-    """Draw the mean dot product of two position vectors at each distance, and the range as a band."""
+    """Draw the dot product of position vectors by the distance of their positions: the mean of all pairs as a line.
+
+    A band shows the range from the lowest to the highest pair.
+    """
     figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -93,7 +96,11 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """The scores at each distance for a set of rotary angles, and the decay of their upper bound, both from 1."""
+    """The curves of a set of rotary angles over the distance of query and key, each relative to distance 0.
+
+    ``score`` is the score of a key that equals the query, and ``bound`` the decay of the paper's upper bound
+    (``attention.positions``).
+    """
 
     name: str  # "" if there is a single set
     score: Numbers  # (distance,)
@@ -101,9 +108,9 @@ class RotarySet:
 
 
 def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
-    """Draw the score of a key equal to the query, and the decay of the paper's bound, for each set of angles.
+    """Draw the two curves of each set of rotary angles: the score of an equal key, and the decay of the bound.
 
-    Scores are solid lines, the decay of bounds is dotted.
+    Scores are solid lines, and the decay is dotted; both start at 1.
     """
     figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
     for turning, colour in zip(turnings, line_colors(theme), strict=False):
@@ -155,7 +162,7 @@ def by_head(
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
-    """Draw the bucket of each offset as a step function; a bucket is the index of a learned bias."""
+    """Draw the bucket of each offset (key minus query) as a step function; a bucket is the index of a learned bias."""
     figure = empty(theme, title, _("Key minus query (tokens)"), _("Bucket"))
     figure.add_scatter(
         x=offsets,

@@ -342,7 +342,7 @@ def _word_label(word: str, colour: str) -> str:
 def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
-    """Draw the probabilities of some words in each sentence, ``chances`` (sentence, word), as bars."""
+    """Draw the probabilities of two words in each sentence as bars; ``chances`` is (sentence, word)."""
     figure = empty(theme, _("How likely is each word in each sentence?"), _("Probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]

@@ -51,7 +51,10 @@ def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
 
 
 def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
-    """Return a matrix of a query or key after each step of its computation, shape (step, channel)."""
+    """Return a matrix of a query or key vector after each step of its computation, shape (step, channel).
+
+    The steps are those of ``made`` that the layer has, such as projection and rotation.
+    """
     titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
     found = [(title, getattr(made, field)) for field, title in titles.items()]
     rows = [(translate(title), stage[head, token]) for title, stage in found if stage is not None]
@@ -73,10 +76,10 @@ def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: in
 def scores(
     weighing: WeightSteps, shown: FloatArray, who: str, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return a matrix (1, key) for each step from a query's dot products to its scores.
+    """Return a matrix (1, key) for each step from a query's dot products to its scores, such as scale and bias.
 
     Steps that the layer does not have are left out. ``who`` names the query, and ``shown`` are the indices of the keys
-    in the matrices.
+    to draw.
     """
     bias = weighing.bias if weighing.bias is not None and weighing.bias.any() else None
     steps = {
@@ -96,7 +99,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """Return the matrix of a head's weights to draw, shape (channel of the head, channel of the stream)."""
+    """Return a head's projection matrix as a matrix to draw, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "Rows: the head's {heads_own} channels; columns: {stream} of the stream.",
@@ -116,9 +119,9 @@ def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | No
 def weighted_values(
     weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return matrices of the values times their weights, shape (key, channel), and of their sum.
+    """Return two matrices: the value vectors times their weights, (key, channel), and the sum, the head's output.
 
-    Keys that are not in ``shown`` are summed in the last row.
+    The last row of the first matrix is the sum of the keys that are not in ``shown``.
     """
     parts = weights[:, None] * values
     rows, titles = parts[shown], list(names)

@@ -28,11 +28,15 @@ def plain_text(markup: str) -> str:
 def chart_table(figure: Figure) -> dict[str, list[Any]]:
     """Return the numbers of a Plotly figure as columns of equal lengths, a row for each mark or cell.
 
-    The columns are ``series``; the axes and the value of a cell, each named by its title with the unit, else ``x``,
-    ``y`` or ``z``; the lengths of error bars ``minus`` and ``plus``; ``text``; and the columns of a trace's ``meta``.
-    An axis of categories has their names instead of positions; for another axis with labels, a column of labels
-    follows.
-    The layout's ``meta`` may give an axis another name and other labels. Columns without a value are left out.
+    The columns are
+
+    - ``series``, the name of the trace;
+    - ``x`` and ``y``, and ``z`` for the value of a cell, renamed to the title of their axis or colour scale, if any;
+    - ``minus`` and ``plus``, the lengths of error bars;
+    - ``text``, and the columns of a trace's ``meta``.
+
+    On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
+    layout's ``meta`` may give an axis another name and other labels. Empty columns are left out.
     """
     layout = figure.layout.to_plotly_json()
     rows: list[dict[str, Any]] = []
@@ -88,10 +92,11 @@ def _column_names(layout: dict[str, Any], columns: list[str]) -> dict[str, str]:
 
 
 def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
-    """Return the numbers of a figure's first kind of marks in their order, one-dimensional.
+    """Return the main numbers of a figure, in drawing order, one-dimensional.
 
-    The numbers are the values of a map, else the lengths of all bars, else the values of a histogram, else the
-    heights of all marks, in three dimensions along the third. If rows have names, they are the marks' places across.
+    They are the values of the first map. Without a map they are the lengths of all bars, and without bars the values of
+    the first histogram. In all other figures they are the places of all marks: the heights, or the third axis in three
+    dimensions. If rows have names, the places are the horizontal positions.
     """
     marks = "y" if figure.layout.yaxis.ticktext is None else "x"
     for kind, names in (("heatmap", "z"), ("bar", "xy"), ("histogram", "x"), ("scatter", marks), ("scatter3d", "z")):
@@ -139,7 +144,7 @@ def spans(error: Mapping[str, Any]) -> npt.NDArray[np.float64]:
 
 
 def is_list(value: Any) -> bool:
-    """Return True if a value is given for each mark, False if a single value is given for all."""
+    """Return True for a list or array, which has a value for each mark, and False for a single value for all marks."""
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
 
 

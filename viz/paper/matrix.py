@@ -42,9 +42,9 @@ BAR = 6.0  # points, the height of the colour bar
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """The labels to draw along a side of a map: the indices of tokens, and the row of labels of each.
+    """The labels that fit along a side of a map: the indices of their tokens, and the row in which each label is.
 
-    Row 0 of ``tiers`` is next to the map, and row 1 outside of it.
+    Row 0 of ``tiers`` is next to the map, and row 1 is farther away.
     """
 
     indices: tuple[int, ...]
@@ -52,10 +52,10 @@ class LabelPlan:
 
 
 def plan_labels(count: int, pitch: float, line: float, tiers: int = 1) -> LabelPlan:
-    """Choose the labels that fit along a side of ``count`` cells of ``pitch`` points.
+    """Choose the labels that fit along a side of a map with ``count`` cells, each ``pitch`` points long.
 
-    A label needs ``line`` points. If ``tiers`` is 2 and a single row of labels is too narrow, neighbours alternate
-    between two rows. If that is too narrow, too, labels are left out evenly.
+    A label needs ``line`` points. If the cells are shorter and ``tiers`` is 2, the labels alternate between two rows.
+    If they do not fit in this way either, some labels are left out at equal distances.
 
     >>> plan_labels(4, 10, 9), plan_labels(4, 5, 9, tiers=2).tiers, plan_labels(4, 5, 9).indices
     (LabelPlan(indices=(0, 1, 2, 3), tiers=(0, 0, 0, 0)), (0, 1, 0, 1), (0, 2))

@@ -33,11 +33,11 @@ Imports = set[tuple[str, str]]
 
 
 class Computation:
-    """Python code that assigns the numbers of a figure to ``numbers``.
+    """Python code for a notebook that computes the numbers of a figure and assigns them to ``numbers``.
 
-    ``names`` are names that the code may use: functions and classes, which a notebook imports, and values, such as
-    requests, which it assigns. Names that are not in the code are left out. ``backend`` is defined. The numbers are in
-    the order of the figure's marks.
+    The numbers are in the order of the figure's marks. The code may use ``backend``, and the keyword arguments
+    ``names``: the notebook imports functions and classes, and assigns values, such as requests. A name that the code
+    does not contain is left out.
 
     >>> Computation("numbers = np.add(one, 2)", one=(1.5, 2)).code
     'numbers = np.add(one, 2)'
@@ -48,12 +48,12 @@ class Computation:
         self.code, self.names = code, names
 
     def then(self, code: str, **names: Any) -> Computation:
-        """Return the computation with ``code`` after its own, which may also use ``names``."""
+        """Return a longer computation: this code followed by ``code``, which may also use ``names``."""
         return Computation(f"{self.code}\n{code}", **self.names, **names)
 
 
 def python_source(value: Any, imports: Imports) -> str:
-    """Return an expression that gives ``value``, and add the names that it needs to ``imports``.
+    """Return a Python expression for ``value``, and add each (module, name) that it uses to the set ``imports``.
 
     Values are numbers, texts, None, arrays, functions, classes, and tuples, lists, dictionaries and dataclasses of
     these. Raise TypeError for other values.
@@ -101,8 +101,9 @@ def computation_notebook(
 ) -> bytes:
     """Return a notebook (nbformat 4.5) whose last variable ``numbers`` contains the numbers of a figure.
 
-    ``backend`` is the class that answers requests, and ``text`` the Markdown text above the code. The notebook fails
-    if the largest number or the mean differs from those of ``expected`` by more than CLOSE.
+    ``backend`` is the class that answers requests, and ``text`` the Markdown text above the code. ``expected`` are the
+    figure's own numbers. The notebook fails if the largest absolute number or the mean differs from ``expected`` by
+    more than CLOSE.
     """
     imports: Imports = {(backend.__module__, backend.__name__)}
     lines = [f"backend = {backend.__name__}()"]

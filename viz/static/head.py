@@ -37,8 +37,8 @@ INK, MUTED, HAIR, ACCENT = "#1e2028", "#5f6168", "#d4d5d9", "#d62828"
 def picture(view: View, layer: int, head: int, focus: int | None = None) -> StaticPicture:
     """Return the picture of a head's map; ``layer`` and ``head`` count from 0.
 
-    The row of ``focus``, the index of a query in the view, is framed. If cells would be smaller than a pixel, each
-    cell is the largest weight of a block. Raises viz.export.TooLong beyond MOST_CELLS weights.
+    ``focus`` is the index of a query in the view, whose row is framed. If cells would be smaller than a pixel, each
+    drawn cell is the largest weight of a block. Raises viz.export.TooLong for more than MOST_CELLS weights.
     """
     rows, columns = len(view.queries), len(view.keys)
     if rows * columns > MOST_CELLS:

@@ -256,11 +256,11 @@ def png(picture: StaticPicture) -> bytes:
 
 
 def fonts_for(letters: str) -> tuple[str, ...]:
-    """Return fonts that together have all these characters, chosen greedily to be few.
+    """Return the names of a few fonts (of FONTS, or "" for Pillow's own) that together have all these characters.
 
-    The fonts are names of FONTS; "" is Pillow's own font. Text from right to left is drawn as a whole, and so
-    needs a single font. Raises PaintError if a character has no font, or if Pillow cannot draw text from right to
-    left.
+    The fonts are chosen greedily: each has most of the characters that are still missing. Text from right to left is
+    drawn as a whole and needs a single font. Raises PaintError if no font has a character, or if Pillow cannot draw
+    text from right to left.
     """
     from PIL import features
 
@@ -302,7 +302,7 @@ def font_of(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
 
 
 def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Split a text into runs (font name, text), each with the first of the fonts that has its characters."""
+    """Split a text into runs (font name, text); each run uses the first font of ``names`` that has its characters."""
     if len(names) == 1:
         return [(names[0], text)]
     having = {

@@ -41,8 +41,8 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     """Return the data for block.js, with the fields of its typedef BlockData.
 
     ``title`` names the drawing for screen readers, and ``file`` is the name of saved files. ``told`` maps the id of a
-    part to its explanation; without ``told`` no part can be picked. ``sizes`` are rows (letter, number, meaning) of a
-    legend.
+    part to its explanation; only a part with an explanation can be picked. ``picked`` is the id of the selected part,
+    or "". ``sizes`` are the rows of a legend: letter, number, meaning.
     """
     wide = _drawing(draw(towers, beside=True))
     there = {shape.get("id") for shape in wide["shapes"]}
@@ -114,8 +114,8 @@ Shape = dict[str, Any]
 class PartBox:
     """A part of the diagram, drawn as a box with texts.
 
-    ``role`` sets the colour, and ``id`` identifies the explanation. ``cells`` is an attention mask (query, key) that is
-    drawn inside the box.
+    ``role`` sets the colour, and ``id`` identifies the explanation. If ``cells`` is given, it is an attention mask
+    (query, key), which is drawn inside the box.
     """
 
     id: str
@@ -131,7 +131,7 @@ class PartBox:
         return {"kind": "box", "id": self.id, "role": self.role, **place, "title": title, "notes": notes}
 
     def mask(self, middle: int, y: int, width: int) -> Shape:
-        """Return the attention mask of the box as a shape; the upper edge of the box is at y."""
+        """Return the attention mask of the box as a shape, centred at x = ``middle``; ``y`` is the box's upper edge."""
         across = CELL * len(self.cells[0])
         start = y + ABOVE - 4 + LINE * sum(map(len, self.lines(width)))
         place = {"x": middle - across // 2, "y": start, "w": across, "h": CELL * len(self.cells)}
@@ -170,7 +170,7 @@ def wrap_text(text: str, room: int) -> list[str]:
 class LayerBox:
     """A box inside a layer; ``sources`` are the indices of the boxes whose outputs it reads.
 
-    ENTERS is the index of the layer's input. A box with the role "add" is drawn as ⊕.
+    The index ENTERS means the input of the layer. A box with the role "add" is drawn as ⊕.
     """
 
     box: PartBox
@@ -179,10 +179,11 @@ class LayerBox:
 
 @dataclass(frozen=True)
 class LayerTower:
-    """A stack of layers in the diagram, with the parts before and after it.
+    """A stack of equal layers in the diagram, with the parts before and after the stack.
 
-    The outputs of the parts ``summed`` are added, and the sum goes to ``before``. If ``heads`` is set, the last row of
-    ``after`` has prediction heads and ends the drawing.
+    The parts ``summed``, such as embeddings, are side by side, and their sum enters the parts ``before``. The layer's
+    output is that of ``steps[leaves]``. If ``heads`` is set, the last row of ``after`` has prediction heads, so no
+    arrow leaves the drawing.
     """
 
     name: str

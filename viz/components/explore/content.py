@@ -104,9 +104,10 @@ def _cell(cell: DisplayToken) -> dict[str, Any]:
 
 
 def places(habits: PositionalPrior | None, view: View) -> dict[str, Any] | None:
-    """Return the positional prior of each head as JSON values, null for positions without data.
+    """Return the positional prior of each head as JSON values, or None if ``habits`` is None.
 
-    Return None without a prior. The values are sent together with the thumbnails.
+    The prior is the mean weight that a head gives each position in other texts. Positions without data have null. The
+    values are sent together with the thumbnails.
     """
     if habits is None:
         return None
@@ -138,7 +139,7 @@ class BadRequest(ValueError):
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """Return a binary message with the thumbnails of all heads, and with column means and their counts.
+    """Return a binary message with the thumbnails of all heads, and each head's column means with their counts.
 
     ``places`` has the positional priors, as returned by ``content.places``.
     """
@@ -153,19 +154,19 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
 
 
 def rows(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with the weights of a query in every head."""
+    """Return a binary message with the weights that a query gives to all keys, in every head."""
     query = number(asked, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with the weights that a key receives in every head."""
+    """Return a binary message with the weights that a key receives from all queries, in every head."""
     key = number(asked, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with a part of a head's map, pooled to the requested size."""
+    """Return a binary message with a rectangle of a head's map, reduced to the requested size in cells."""
     layer, head = head_of(asked, view)
     (q0, q1), (k0, k1) = _span(asked, "q", len(view.queries)), _span(asked, "k", len(view.keys))
     wanted = number(asked, "size", 10**6)

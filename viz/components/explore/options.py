@@ -76,8 +76,8 @@ OF_PATCHES = replace(
 def options_for(view: View) -> Mapping[str, Option]:
     """Return the declarations of the view options, with the choices and labels that fit this text.
 
-    Signed maps have no measures, and no option for the weight above the column mean. Pictures have only measures that
-    need no words.
+    Heads can be ordered by each measure of the view (``measures_of``). Maps with signed values offer no measures, and
+    only plain weights as the strength of a link.
     """
     by = OF_PATCHES if view.grids is not None else DECLARED["by"]
     measured = () if view.is_signed else tuple(measure.name for measure in measures_of(view))

@@ -100,9 +100,9 @@ def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -
 
 
 def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str) -> FloatArray:
-    """Return a token's attention in every head, shape (layer, head, token) float32.
+    """Return the attention from a token to all tokens in every head, shape (layer, head, token) float32.
 
-    It is the token's row of the map, or its column if ``facing`` is "in". ``by`` is as in ``head_map``.
+    If ``facing`` is "in", return the attention from all tokens to this token instead. ``by`` is as in ``head_map``.
     """
     found = []
     for record in (one.quick() for one in records):
@@ -119,7 +119,8 @@ def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str
 def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
     """Return the attention rollout over all layers, shape (query, key) float32.
 
-    Each layer is the mean of its heads' maps, averaged with the identity for the residual stream (arXiv:2005.00928).
+    A layer's matrix is the mean of its heads' maps, averaged with the identity for the residual stream. The rollout is
+    the product of these matrices (arXiv:2005.00928).
     """
     means = [sum(quick.weights(head) for head in range(quick.heads)) for quick in (one.quick() for one in records)]
     return rollout(with_residual(shares(np.stack(means).astype(np.float32))))
@@ -168,7 +169,10 @@ def tokens_without_patch(trace: Trace) -> list[int]:
 
 
 def edge_head(trace: Trace, token: int) -> tuple[int, int]:
-    """Return the (layer, head) with the largest edge score in the attention from ``token``."""
+    """Return the (layer, head) in which the attention from ``token`` forms the clearest shape in the picture.
+
+    It is the head with the largest ``attention.patch_roles.edge_score``.
+    """
     index = np.array([token])
     records = [record.quick() for record in trace.records(part_of(trace))]
     rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
@@ -182,8 +186,8 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     inside: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """Return the data for picture.js, with the fields of its typedef PictureData.
 
-    The script fetches maps from addresses that begin with ``base`` and end with ``query``. On a page without a server,
-    ``inside`` has the maps.
+    The script fetches maps from addresses that begin with ``base`` and end with ``query``. A page without a server gets
+    the maps in ``inside``.
     """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box

@@ -20,7 +20,7 @@ LEVELS = 255
 class StackPart:
     """A part of the forward pass, such as a head, with its contribution to each token.
 
-    ``pick`` is its number.
+    If the visitor picks the part, the component reports the number ``pick``.
     """
 
     name: str
@@ -31,7 +31,7 @@ class StackPart:
 
 @dataclass(frozen=True, eq=False)
 class StackRow:
-    """The parts in a row of the drawing, such as those of a layer; ``tokens`` names the tokens of their shares."""
+    """A row of the drawing, such as a layer: its name, its parts, and the tokens to which they contribute."""
 
     name: str
     parts: tuple[StackPart, ...]
@@ -66,7 +66,9 @@ def payload(
 
 
 def levels(shares: npt.NDArray[np.float32]) -> list[int]:
-    """Return shares as colour levels from 0 to 255; tokens drawn in the same cell have their maximum.
+    """Return a colour level from 0 to 255 for each cell of a strip; 255 is a share of 1.
+
+    A strip has at most MOST cells. In a longer text several tokens share a cell, which has their largest share.
 
     >>> levels(np.array([0.0, 0.5, 1.0], np.float32))
     [0, 128, 255]

@@ -1,8 +1,9 @@
 """The microscope as a standalone HTML file, which contains the maps and needs no server and no network.
 
-Small maps are all stored as float16, larger maps as square-root bytes (precise to 0.004, or to 0.008 for signed maps;
-attention.codec). If they are still too large, the file has the maps of the heads nearest to the selected head,
-thumbnails of the rest, and the selected token's weights in all heads. The page states its contents.
+Maps of a short text are stored as float16. Maps of a longer text are stored as bytes (square roots of the weights;
+attention.codec), with an error of at most 0.004, or 0.008 for signed maps. If not all maps fit, the file has those of
+the heads nearest to the selected head. It then also has the selected token's weights in all heads, and a thumbnail of
+every head. The page states its contents.
 """
 
 from __future__ import annotations
