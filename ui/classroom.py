@@ -35,9 +35,10 @@ LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the answers of a class to a question: as a map of heads, a list or a bar chart.
+    """Draw the answers of a class to a question, at most MOST of them.
 
-    The kind of the question decides. ``own`` is the visitor's own answer, or None. At most MOST answers are drawn.
+    The kind of the question decides on the form: a map of heads, a list of texts, or a bar chart. ``own`` is the
+    visitor's own answer, or None.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
@@ -93,9 +94,9 @@ REVEALED = "class_revealed"  # Session key: the view on which the answers were f
 
 
 def reply(code: str, seen: StudentView) -> None:
-    """Draw a field to answer the teacher's question, or the class's answers once they are revealed.
+    """Draw a field to answer the teacher's question; if the answers are revealed, draw the class's answers instead.
 
-    The answer field is in a collapsed expander if the student has answered.
+    If the student has answered already, the field is in a collapsed expander.
     """
     question, number = seen.question, seen.asked
     if question is None or number is None:
@@ -184,7 +185,7 @@ EVERY = 2.0  # Seconds between two updates of the class state on a teacher's pag
 
 
 def follow(path: str) -> StudentView | NotInClass | None:
-    """Return the student's view of the class, and open the page that the teacher presents.
+    """Return the student's state of the class, and open the view that the teacher presents.
 
     Return NotInClass if the class does not accept this session, and None if the session attends no class or teaches it.
     The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address of
@@ -230,14 +231,17 @@ def attend(seen: StudentView | NotInClass | None) -> None:
 
 
 def describe_missing(code: str) -> str:
-    """Return a sentence on a class that does not exist: if this session attended it, it has ended."""
+    """Return a sentence for a class code without a class.
+
+    It states that the class has ended if this session attended that class, else that there is no such class.
+    """
     if st.session_state.get(ATTENDED) == code:
         return _("Class {code} has ended.", code=code)
     return no_room(code)
 
 
 def shared_address(**fields: Any) -> str:
-    """Return the address of the current view for others, without the visitor's language and class.
+    """Return an address of the current view to share, without the visitor's own language and class.
 
     ``fields`` are added to its query.
     """
@@ -245,9 +249,10 @@ def shared_address(**fields: Any) -> str:
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Return a function that presents a view of this page to the teacher's class; None without a class.
+    """Return a function that shows a view of this page to the teacher's class.
 
     The function takes the query of the view's address. It returns False if the class no longer accepts this teacher.
+    Return None if this session does not teach a class that follows it.
     """
     code = classroom.code()
     if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
@@ -292,7 +297,7 @@ def class_summary(board: TeacherView) -> str:
 
 
 def show_class(board: TeacherView, *before: str) -> None:
-    """Show the state of a class after the sentences ``before``, and the names of lost students."""
+    """Show the sentences ``before`` and the state of the class in a notice, and a folded list of lost students."""
     show_notice(join_sentences(*before, class_summary(board)), role="status")
     if lost := _lost_students(board):
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.

@@ -18,9 +18,9 @@ Shortcut = tuple[str, EditSet, str]  # Label, the edits after a click, help.
 
 
 def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
-    """Return the edits in a page's options; show a notice for each that could not be parsed.
+    """Return the edits in a page's options; show a notice for each edit code that could not be parsed.
 
-    Without edits in the options, return the ablation of ``head`` in the stack ``part``, or no edits if ``head`` is
+    If the options contain no edits, return the ablation of ``head`` in the stack ``part``, or no edits if ``head`` is
     None.
     """
     edits, notes = edits_of(options.edits, head, part)
@@ -58,8 +58,9 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
 ) -> None:
     """Draw the panel of the edits: their number and names, a list, a text field, and a button that clears them.
 
-    ``kind`` is the class of the page's options. ``offered`` are the heads that the list offers, to be zeroed or made
-    uniform. ``form`` describes the codes for the text field.
+    ``kind`` is the class of the page's options. In the list the visitor can ablate each head of ``offered``, or make
+    its weights uniform. Each of ``shortcuts`` becomes a button that replaces the edits. ``form`` is the help of the
+    text field: the syntax of edit codes.
     """
     listed, typed = widget_key(kind, "edits"), widget_key(kind, "codes")
     st.caption(count_edits(edits))

@@ -1,4 +1,4 @@
-"""Ablated heads and masked edges: their code in a link, their change by a click, and sentences about them."""
+"""Ablated heads and masked edges: their codes in an address, their toggling by clicks, and sentences about them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Head = tuple[int, int]
 
 
 def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, list[str]]:
-    """Return the edits in a link, and a sentence for each edit that could not be parsed.
+    """Parse the edit codes ``chosen`` of an address; also return a sentence for each code that could not be parsed.
 
-    Without edits in the link, return the ablation of ``head``, or no edits if it is None. The name of a head in the
-    link, such as "3-1", means its ablation in the stack ``part``.
+    Without codes, return the ablation of ``head``, or no edits if ``head`` is None. A head's name among the codes, such
+    as "3-1", means its ablation in the stack ``part``.
 
     >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
     (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
@@ -43,7 +43,7 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """Return the edits after a click on ``some``: all of them are added, or removed if all are present.
+    """Return the edits after a click on ``some``: if all are present, remove them, else add the missing edits.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -54,7 +54,7 @@ def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
 
 
 def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
-    """Return the ablation of all heads except those of ``layer``.
+    """Return the ablation of all heads in ``places`` except those of layer ``layer``.
 
     >>> keep_only(1, [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=0, head=1, part=''))
@@ -63,7 +63,9 @@ def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
 
 
 def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
-    """Return the edits with ablated heads restored and all other heads ablated; other edits stay.
+    """Return the edits with ablation inverted: restore the ablated heads, and ablate all other heads of ``places``.
+
+    Edits that are not ablations stay.
 
     >>> swap_heads((Ablate(0, 1), Uniform(1, 0)), [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=1, head=0, part=''), Uniform(layer=1, head=0, part=''))
@@ -91,7 +93,10 @@ def describe_edit(edit: Edit) -> str:
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
-    """Return a short phrase for all edits as plain text; edits of the same word are summarised."""
+    """Return a short phrase for all edits as plain text, with the words of ``view``.
+
+    Edits of the same word or the same pair of words are named once.
+    """
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
         said.append(_describe_ablated(removed))

@@ -1,4 +1,4 @@
-"""Effects of ablations on a number, for many edit sets, as a map of heads or a table."""
+"""Measurement of the effects of many ablations on a number, such as a logit, and their table."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     numbers: Callable[[Sequence[EditSet]], FloatArray],
     at_once: int = AT_ONCE,
 ) -> FloatArray:
-    """Return the change of a number by each edit set, shape (set,); may raise UserError.
+    """Return the change of a number by each edit set, relative to no edits, shape (set,); may raise UserError.
 
     ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the work,
-    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. The array is shorter if the
-    visitor stops the work.
+    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. If the visitor stops the work, the
+    array has only the sets that were measured.
     """
     step = sets_per_request(tokens, at_once)
     starts = range(0, len(sets), step)

@@ -1,4 +1,4 @@
-"""Attribution of a token's vector, or of a predicted label, to words, by several methods."""
+"""Attribution of a token's vector, or of a predicted label, to the words of the text, by several methods."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ MOST_MISSED = 0.05  # Maximum relative completeness error of integrated gradient
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The scores of an attribution method, shape (word,).
+    """The scores of an attribution method, shape (word,): the influence of each word on a vector or a logit.
 
-    A negative score counts against a label. Scores for a vector are not negative.
+    A negative score means that the word lowers the logit of the explained label. Scores for a vector are not negative.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Attribution:
 
 @dataclass(frozen=True, eq=False)
 class AttributionSet:
-    """The attributions of all methods for a request, and a sentence for each method that is not available."""
+    """The attributions of all available methods, and a sentence for each method that is not available."""
 
     attributions: tuple[Attribution, ...]
     problems: tuple[str, ...]
@@ -69,7 +69,7 @@ class AttributionSet:
 
 @dataclass(frozen=True)
 class TargetLabel:
-    """The explained label: its index, and the token ``at`` with the tag.
+    """The label to explain: its index ``number``, and the index ``at`` of the token with the tag.
 
     ``at`` is None for a label of the whole text.
     """
@@ -80,14 +80,17 @@ class TargetLabel:
 
 @dataclass(frozen=True)
 class TargetSpan:
-    """The explained answer: its first and last token, and the logits to explain (inference.tasks.answers)."""
+    """The predicted answer to explain, from token ``first`` to token ``last``.
+
+    ``ends`` selects the explained logits: of the start, of the end, or their sum (inference.tasks.answers).
+    """
 
     first: int
     last: int
     ends: str = BOTH
 
     def score(self, values: FloatArray) -> FloatArray:
-        """Return the number to explain from the start and end logits, (set, 2) -> (set,).
+        """Return the explained logit (start, end, or the sum of both) for each edit set, (set, 2) -> (set,).
 
         >>> values = np.array([[1.0, 2.0]])
         >>> [TargetSpan(3, 4, ends).score(values).tolist() for ends in (BOTH, START, END)]
@@ -99,10 +102,10 @@ class TargetSpan:
 
 @dataclass(frozen=True, eq=False)
 class AttributionRequest:
-    """A request for attributions: a trace, the span of tokens to explain, and the spans of all words.
+    """A request for attributions: a trace, the explained span of tokens (``focus``), and the spans of all words.
 
-    By default the vector of the span is explained. With a ``label``, its logit or the logits of an answer are
-    explained; ``focus`` is then the span that the task head reads.
+    By default the vector of ``focus`` is explained. If ``label`` is given, the logit of a label or answer is explained.
+    ``focus`` is then the span that the task head reads.
     """
 
     trace: Trace
@@ -119,9 +122,9 @@ class AttributionRequest:
                 "cut": asked.cut}  # fmt: skip
 
     def by_word(self, values: FloatArray) -> FloatArray:
-        """Reduce token values to a score for each word, (query, key) or (key,) -> (word,).
+        """Reduce scores of tokens to a score for each word, (query, key) or (key,) -> (word,).
 
-        The score is the mean over the focus tokens and the sum over each word's tokens.
+        A matrix is averaged over the queries in ``focus``. The score of a word is the sum over its tokens.
         """
         row = values if values.ndim == 1 else values[slice(*self.focus)].mean(axis=0)
         return over_words(row, self.words)
@@ -289,7 +292,10 @@ USED = (mean_maps, norms_of, over_words, rollout, shares, with_residual, zeroing
 
 
 def shares_computation(question: AttributionRequest, ways: AttributionSet) -> Computation:
-    """Return the computation of each word's share by each method of ``ways``, (method, word), for a vector."""
+    """Return the notebook code for each word's share of the attribution of a vector, shape (method, word).
+
+    The rows are the methods in ``ways``.
+    """
     names = [way.name for way in ways.attributions]
     before = "".join(lines for name, lines in BEFORE.items() if name in names)
     scores = "".join(f"    {SCORES[name]},\n" for name in names)

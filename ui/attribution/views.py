@@ -42,7 +42,7 @@ from viz.paper.notebook import Computation
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLabel:
-    """A label to explain, with the request for the prediction and its answer."""
+    """A label to explain, with the request and the model's predictions for the text."""
 
     request: TraceRequest
     prediction: LabelAnswer
@@ -52,7 +52,7 @@ class ExplainedLabel:
 
     @property
     def place(self) -> LabelPlace:
-        """Return the labelled position: a word, or the whole text."""
+        """Return the word or text whose label is explained."""
         return self.prediction.places[self.index]
 
     @property
@@ -62,13 +62,13 @@ class ExplainedLabel:
 
     @property
     def label(self) -> int:
-        """Return the index of the explained label; the default is the most probable label."""
+        """Return the index of the explained label: the visitor's choice, or by default the most probable label."""
         there = self.wanted is not None and self.wanted < len(self.prediction.names)
         return self.wanted if there and self.wanted is not None else self.prediction.likeliest(self.index)
 
     @property
     def what(self) -> str:
-        """Return a phrase that names the explained logit or number."""
+        """Return a phrase for the explained output, such as “the logit of …”."""
         name = f"“{self.prediction.names[self.label]}”"
         of_number = self.prediction.sort == NUMBER
         return _("the number {name}", name=name) if of_number else _("the logit of {name}", name=name)
@@ -80,7 +80,7 @@ class ExplainedLabel:
 
 
 def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> str:
-    """Return a word as it was typed, or its joined tokens if they have no span in the text."""
+    """Return the word at ``place`` as it was typed, or its joined tokens if they have no span in the text."""
     start, stop = place.run
     text = (request.pair or "") if said.row.segments[start] else request.text
     spans = [span for span in said.row.spans[start:stop] if span is not None]
@@ -88,7 +88,10 @@ def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> st
 
 
 def surest_label(said: LabelAnswer, outside: str) -> int:
-    """Return the index of the word with the largest logit of any label except ``outside``, or 0."""
+    """Return the index of the place whose most probable label has the largest logit.
+
+    Places whose most probable label is ``outside`` (no entity) are skipped. Return 0 if none is left.
+    """
     named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
     return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
 
@@ -160,9 +163,10 @@ def draw_methods(  # noqa: PLR0913  (independent options, by name)
     about: About | None = None,
     computation: Computation | None = None,
 ) -> None:
-    """Draw two matrices: the scores of words by each method, and the agreement of each pair of methods.
+    """Draw two matrices: the scores of words by each method, and the rank correlation of each pair of methods.
 
-    The widget keys are ``key`` and ``key`` with the suffix “_ways”. ``computation`` gives the scores.
+    The keys of the widgets are ``key`` and ``key`` with the suffix “_ways”. ``about`` is the provenance of the scores.
+    ``computation`` is the code of a notebook that computes them.
     """
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
@@ -173,9 +177,9 @@ def draw_methods(  # noqa: PLR0913  (independent options, by name)
 
 
 def places_of_largest(values: FloatArray) -> list[int]:
-    """Return the indices of the largest value and of values that are nearly as large.
+    """Return the indices of the largest value and of all values that are tied with it.
 
-    The relative difference is at most TIED.
+    Values are tied if they differ by a share of at most TIED.
 
     >>> places_of_largest(np.array([0.1, 0.5, 0.5])), places_of_largest(np.zeros(2))
     ([1, 2], [0, 1])
@@ -184,10 +188,11 @@ def places_of_largest(values: FloatArray) -> list[int]:
 
 
 def describe_agreement(ways: AttributionSet) -> str:
-    """Return sentences on how well the methods agree with the ablation of words, the causal measure.
+    """Return sentences that compare each attribution method with the ablation of words, the causal measure.
 
-    They count the methods with the same top word, and name the methods with the highest and the lowest rank
-    correlation. A method with a tie has no top word. Return "" if no method has a rank correlation with the ablation.
+    They count the methods that rank the same word first as ablation does. They also name the methods with the highest
+    and lowest rank correlation with ablation. If a method's first rank is tied, it does not count as agreeing. Return
+    "" if no rank correlation is defined.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -296,7 +301,7 @@ def _reader(asked: ExplainedLabel) -> str:
 
 
 def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name: str, key: str) -> None:
-    """Show the word with the largest effect in a sentence, and all words as a shaded strip.
+    """Name the word whose masking changes the explained number most, and shade all words by their change.
 
     ``name`` is the name of the explained number on the page, and ``key`` the widget key of the strip.
     """

@@ -44,9 +44,9 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
-    The model and the view options are drawn next to it unless ``chip`` is False. ``answering`` is the page's model, if
-    it may be a substitute for the selected model. With ``live`` the page is updated while the visitor types. ``pairs``
-    is False on a page that reads single texts only.
+    If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is
+    given if the page may use a substitute for the selected model. With ``live`` the page is updated while the visitor
+    types. ``pairs`` is False on a page that reads single texts only.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
@@ -64,9 +64,9 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:
-    """Return the examples for a kind of model, if an installed model can read them.
+    """Return the example texts for a kind of model that an installed model can read.
 
-    An example without a model is English. An example without kinds is for all models except translators.
+    An example that names no model is English. An example that names no kinds suits all models except translators.
     """
     installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
@@ -95,7 +95,7 @@ def _on_submit() -> None:
 
 
 def read_texts(texts: dict[str, str]) -> None:
-    """Select other texts; if the text was only edited, the selected head and words stay."""
+    """Set the texts of the view state. If the text was only edited, the selected head and words stay selected."""
     now, origin = get_view_state(), typing_origin()
     if texts != {name: getattr(now, name) for name in texts}:
         before = origin or now

@@ -1,4 +1,4 @@
-"""Controls for options, heads and numbers, and the places of hidden words."""
+"""Controls for options, stages, heads and numbers, and the character spans of hidden words."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from viz.options import options_of
 def control_row(name: str) -> DeltaGenerator:
     """Return a container for the controls above a figure, in a row if the screen is wide enough.
 
-    Labels of lists and of text boxes are in the row too (assets/app.css). ``name`` is unique on the page.
+    The labels of lists and text boxes are next to their fields, not above them (assets/app.css). ``name`` is unique on
+    the page.
     """
     return st.container(key=f"controls_{name}", horizontal=True, vertical_alignment="center")
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:
-    """Draw the widget of an option and return its value.
+    """Draw the widget for the option ``name`` of a page and return its value; a change is stored in the address.
 
-    The option is the field ``name`` of the page's options ``kind``. ``widget`` is a method of st or of a column. Label,
-    help and choices come from the field's declaration (viz/options.py), or are given here if they depend on the data.
-    ``format_func`` may return lazy messages, which are translated here. ``shown`` replaces the option's value.
+    ``kind`` is the class of the page's options, and ``widget`` a method of st or of a column. Label, help and choices
+    come from the field's declaration (viz/options.py) unless they are given here, as those that depend on the data.
+    ``format_func`` may return lazy messages. ``shown`` is the initial value instead of the option's.
     """
     declared = options_of(kind)[name]
     key = widget_key(kind, name)
@@ -65,9 +66,9 @@ ALL_STAGES = "all"  # Value of an option "stage" that shows every stage, such as
 def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: DeltaGenerator | None = None) -> str:
     """Draw the row of stages with the buttons Back and Next, and return the stage to show, or ALL_STAGES.
 
-    ``stages`` maps the names of the stages to their titles, in order. The page's options ``kind`` have a field "stage"
-    with these choices. ``shown`` is the stage in the address. ``buttons`` is the container of the buttons, if it is not
-    the row itself.
+    ``kind`` is the class of the page's options, whose field "stage" stores the stage. ``stages`` maps the names of the
+    stages to their titles, in order, and ``shown`` is the stage in the address. ``buttons`` is the container of the
+    buttons, by default the row itself.
     """
     names = list(stages)
     at = names.index(shown) if shown in names else len(names)
@@ -90,9 +91,10 @@ def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: 
 
 
 def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None], keys: bool = True) -> None:
-    """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the new step.
+    """Draw the buttons Back and Next for step ``at`` of ``count``; a click calls ``go`` with the new step.
 
-    With ``keys``, Alt+Page Up and Alt+Page Down do the same. If ``at`` is ``count``, all steps are finished.
+    With ``keys``, Alt+Page Up and Alt+Page Down do the same. If ``at`` is ``count``, all steps are finished, so only
+    Back is enabled.
     """
     for label, step, shortcut in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
         st.button(
@@ -106,7 +108,7 @@ def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None],
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
-    """Return the selected (layer, head) if the map has it, else the head with the largest value.
+    """Return the selected (layer, head) if ``values`` has a number for it, else the head with the largest value.
 
     ``values`` has the shape (layer, head); layers without attention are NaN.
 
@@ -136,9 +138,9 @@ def head_name(layer: int, head: int) -> str:
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
-    """Return a phrase with a head's rank among all heads by ``values``, shape (layer, head), largest first.
+    """Return a phrase with the rank of a head among all heads, such as "rank 2 of 3"; rank 1 is the largest value.
 
-    Missing heads are NaN; heads with equal values share a rank.
+    ``values`` is (layer, head). NaN marks heads that do not count; heads with equal values share a rank.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
     'rank 2 of 3'
@@ -209,11 +211,10 @@ def blanks_as_masks(text: str) -> str:
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
-    """Return the word that is hidden at first, as character spans.
+    """Return the character span of the word that is hidden when a text is opened, as a tuple of at most one span.
 
-    It is the focus word of the example, or else the last of the first SHOWN words. The result is () if the text
-    contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a script without spaces, each
-    character is a word.
+    It is the example's focus word. Without an example it is the last of the first SHOWN words. The result is () if the
+    text contains [MASK] or the model's own ``mask``. In a script without spaces, each character is a word.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())
@@ -235,9 +236,9 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
-    """Return the hidden character spans after a click on tokens.
+    """Return the character spans of hidden words after a click on some tokens.
 
-    The click hides all these tokens, or uncovers them if all are hidden.
+    If all these tokens are hidden, the click uncovers them; otherwise it hides all of them.
 
     >>> row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
     >>> toggle_hidden(row, [], [0, 1]), toggle_hidden(row, [(0, 0, 7)], [1])

@@ -1,6 +1,7 @@
 """Probes: prepared questions of the form "Which head links these words?", from the app or from a file.
 
-The words that a pronoun may refer to are stated by the app's annotated sentences, or guessed in any other text.
+The candidates for a pronoun come from annotations if the sentence is one of the app's. In any other text they are
+guessed.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ OWN = gettext_lazy("Your own")  # default family of a reader's probes
 class Probe:
     """A prepared question about heads: a text with a source word and two candidates.
 
-    It may have a changed text, and rewordings that should not matter. In the library, the first candidate is right in
-    ``text``.
+    ``other`` is a changed version of the text, such as with another right candidate. ``neutral`` are rewordings that
+    should not change the answer. In the library of the app, the first candidate is right in ``text``.
     """
 
     name: str
@@ -127,7 +128,7 @@ class KnownWords:
 
 
 def known_words(text: str) -> KnownWords | None:
-    """Return the annotated words of a sentence of the app, or None.
+    """Return the pronoun, its noun and another noun of a sentence that the app has annotated; None for other texts.
 
     >>> known_words("The animal didn't cross the street because it was too wide.")
     KnownWords(source='it', right='street', other='animal')
@@ -157,10 +158,10 @@ SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner
 
 
 def guess_nouns(view: View, source: int) -> list[int]:
-    """Return the words that may be nouns, likeliest first.
+    """Return the indices of words that may be the noun of a pronoun, likeliest first; ``source`` is the pronoun.
 
-    Words after a determiner come first, then capitalised words, then all others. In each group, words before the
-    pronoun precede those after it.
+    Words before the pronoun precede words after it. Within each group the order is: words after a determiner,
+    capitalised words, other words, and words of less than SHORTEST letters. Determiners come last.
     """
     cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
 

@@ -28,7 +28,7 @@ PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a p
 
 
 def other_of(text: str) -> str:
-    """Return the text that a ready pair contrasts with this text, or "".
+    """Return the second text of the ready pair that contains this text, or "" if there is no such pair.
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -54,9 +54,10 @@ def has_common_words(text: str, other: str) -> bool:
 
 
 def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
-    """Return the second text: ``other``, else the text that a ready pair has for the first, else "".
+    """Return the second text: ``other``, or if it is "", the text that a ready pair has for the first text.
 
-    If the reader edits the first text, the second text on the page stays, and is stored in the options ``kind``.
+    Return "" if there is none. If the visitor edits the first text, the second text stays: it is stored in the page's
+    options ``kind``.
     """
     shown: str = st.session_state.get(OTHER, "")
     if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -75,8 +76,9 @@ def pick_second_text(
 ) -> str:
     """Draw the controls of the second text and return it; "" if there is none yet.
 
-    The text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
-    ready pair clears them. ``place`` is a row of controls, by default a new row, and ``about`` is the help text.
+    The text is stored in the page's options ``kind``. If the visitor types a text, the options ``fixed`` are stored
+    with it. If a ready pair is selected, these options are set to "". ``place`` is the row of controls, by default a
+    new row, and ``about`` is the help text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other

@@ -14,9 +14,9 @@ WANTED = gettext_lazy("Add one sentence per line, or a CSV, TSV, JSON Lines or P
 
 
 def from_file(view: str) -> tuple[str, ...]:
-    """Draw the upload and return its sentences, () without a file; raise UserError for an unreadable file.
+    """Draw the upload of a file and return its sentences; () if there is no file.
 
-    ``view`` is the beginning of the keys in the session.
+    Raise UserError for an unreadable file. ``view`` is a prefix of the widget keys.
     """
     uploaded = st.file_uploader(
         _("Text or table"),

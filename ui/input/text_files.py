@@ -70,10 +70,10 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 
 
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
-    """Draw the selection of an encoding if a file is not Unicode; return it, or "" to guess.
+    """Draw the selection of an encoding if a file is not Unicode; return the encoding, or "" to guess it.
 
-    ``read`` returns the content and is called once for each file. ``before`` is the encoding in the last run; a page
-    passes it if it shows the guess itself.
+    ``read`` returns the content and is called once for each file. A page that shows the guessed encoding itself passes
+    ``before``, the encoding in its last run.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:

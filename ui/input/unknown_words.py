@@ -56,7 +56,8 @@ def require_readable(trace: Trace, head: str = "") -> Trace:
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
     """Raise UserError if at least a third of the tokens of a text in ``row`` are unknown to the model.
 
-    It is for pages without a trace; other pages call ``require_readable``.
+    Pages without a trace call this function; other pages call ``require_readable``. The parameters name the model, its
+    kind and the required task head.
     """
     text = row.unreadable()
     if not text:
@@ -74,7 +75,10 @@ def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> N
 
 
 def describe_unknown(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
-    """Return a notice with the number of unknown words, and with the ``better`` model if it is given.
+    """Return a sentence with the number of words that are not in the vocabulary of the model ``name``.
+
+    ``piece`` is the token that the model reads in their place. If a ``better`` model is given, a second sentence states
+    why it can read them.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
     '1 of 7 words are not in the vocabulary of BERT: read as [UNK].'
@@ -100,9 +104,9 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
 
 
 def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
-    """Return a sentence on an optional package with a model that reads these words, or "".
+    """Return a sentence on a model that reads the words ``unread`` and can be installed without a network.
 
-    It is "" if ``better`` is downloaded, or if no package has such a model.
+    Return "" if ``better`` is downloaded, or if no optional package has a model that reads them.
 
     >>> describe_offline_option([], ["\u732b"], None)[:50]
     'Offline, multilingual-e5-small-zh reads it: make e'
