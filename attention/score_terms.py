@@ -127,7 +127,9 @@ class ScoreTerms:
 
 
 def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
-    """Return the sources of the side "query" or "key", with their sums in each decomposition, largest first.
+    """Return the contribution of each source of a side to the score, one number for each of ``terms``.
+
+    ``side`` is "query" or "key". The largest contribution comes first; a source that is missing has 0.
 
     >>> one = ScoreTerms(("token",), ("token", "position"), np.array([[1.0, 3.0]]), np.array([[0.5, 1.0]]))
     >>> side_values([one], "query"), side_values([one], "key")

@@ -78,7 +78,8 @@ def is_fragment_run() -> bool:
 def is_pressed(key: str) -> bool:
     """Return True if the button with this key was pressed during this run.
 
-    Streamlit reports the press only in the next run. For a button in a fragment, that run begins after this run ends.
+    Streamlit itself reports the press only in the next run. For a button in a fragment, that run begins only after this
+    run ends.
     """
     run = script_run()
     requests = None if run is None else run.script_requests
@@ -92,7 +93,7 @@ def is_pressed(key: str) -> bool:
 def has_left(session: str) -> bool:
     """Return True if the session's page is closed or disconnected.
 
-    If it reconnects, it requests its results again.
+    A page that reconnects requests its results again.
     """
     return Runtime.exists() and not Runtime.instance().is_active_session(session)
 

@@ -22,9 +22,10 @@ WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two
 
 
 class ClassWatcher:
-    """A watcher of the file of classes; requests that wait for the same class share a polling task.
+    """A watcher for changes of classes; requests that wait for the same version of a class share a polling task.
 
-    The watcher belongs to the server's event loop. Changes by other processes in the same file are detected too.
+    The watcher runs on the server's event loop. It reads the stored file of classes, and so detects changes by other
+    processes too.
     """
 
     def __init__(self) -> None:

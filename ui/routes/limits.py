@@ -1,4 +1,4 @@
-"""Limits of routes: time, disconnected clients, and the number of files made at the same time; and their language."""
+"""Limits for routes: their time, disconnected clients, and the number of files made at the same time; languages."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Make = Callable[[Request], Response]
 
 
 def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs ``make`` in separate threads, taking visitors in turn.
+    """Return an endpoint that runs ``make`` in threads of its own, a request of each visitor in turn.
 
-    The threads that serve pages stay free.
+    The threads that serve pages therefore stay free.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -52,7 +52,10 @@ def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
 
 @asynccontextmanager
 async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken]:
-    """Inside the block, provide a cancel token that is cancelled after ``seconds`` or by a disconnection."""
+    """Inside the block, provide a cancel token for a request.
+
+    The token is cancelled after ``seconds``, or if the client disconnects.
+    """
     stop = CancelToken(visitor_key(request), seconds)
     gone = asyncio.ensure_future(_wait_for_disconnect(request))
     gone.add_done_callback(lambda _done: stop.stop())
@@ -74,7 +77,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Return the key that identifies a request's visitor in fair queues; "" if the visitor is unknown."""
+    """Return the key of a request's visitor in fair queues: the first of address and cookie, or "" if unknown."""
     return next(iter(names_of(request)), "")
 
 
@@ -89,8 +92,9 @@ AGAIN = "10"  # Retry-After in seconds.
 class ConcurrencyLimit:
     """A limit on the files created at the same time: ``at_once`` running and ``waiting`` queued requests.
 
-    Further requests get the message ``sentence`` with status 503. With ``each``, the same applies to a visitor who has
-    that many running or queued requests. Visitors are identified by all their names (address and cookie).
+    Further requests get the message ``sentence`` with status 503. If ``each`` is given, a visitor with that many
+    running or queued requests gets the same message. A visitor is identified by address and by cookie; either of them
+    counts.
     """
 
     def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
@@ -131,9 +135,9 @@ class ConcurrencyLimit:
         return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def hold_place(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the blocks of a file; it counts as a running request until its last block.
+        """Yield the blocks of a file, which counts as a running request until its last block.
 
-        If the limit is reached, nothing is yielded.
+        If the limit is reached, yield nothing.
         """
         if not self.places.acquire(blocking=False):
             return

@@ -25,10 +25,10 @@ KEPT, MALFORMED, RUN, GONE, LONG = 204, 400, 409, 410, 413
 
 
 async def keep_selection(request: Request) -> Response:
-    """Store the selection in a request; return status 204.
+    """Store the selection in a request and return status 204.
 
-    Return 409 if a script run is needed, 410 for an invalid token, 400 for a malformed request, and 413 for a body of
-    more than LONGEST bytes.
+    Return 409 if a script run must apply the selection, and 410 for an invalid token. Return 400 for a malformed
+    request, and 413 for a body of more than LONGEST bytes.
     """
     body = b""
     async for block in request.stream():

@@ -1,4 +1,4 @@
-"""The links between a source word and two candidates, in every head, for a text and its variants."""
+"""The strength of the links between a source word and two candidates in every head, for a text and its variants."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Words:
 class HeadAnswers:
     """The strength of the links between a source word and two candidates, in every head.
 
-    If ``inward``, the candidates attend to the source, else the source to the candidates.
+    If ``inward``, the links lead from the candidates (queries) to the source (key); otherwise from the source to the
+    candidates.
     """
 
     view: View
@@ -57,9 +58,9 @@ class HeadAnswers:
 
     @property
     def preference(self) -> FloatArray:
-        """Return the strength of the link with the first candidate minus that with the second, shape (layer, head).
+        """Return the strength for the first candidate minus that for the second, shape (layer, head).
 
-        Layers without attention are NaN.
+        A head with a positive value prefers the first candidate. Layers without attention are NaN.
         """
         margins = preference(self.strengths)
         attending = np.isin(np.arange(self.view.layers), self.view.attending)
@@ -68,16 +69,19 @@ class HeadAnswers:
 
     @property
     def is_adjusted(self) -> bool:
-        """Return True if strengths are weights above their expected values (attention.excess), not plain weights."""
+        """Return True if strengths are weights above baseline (attention.excess), False if they are weights."""
         return self.strengths is not self.found
 
     @property
     def measure(self) -> str:
-        """Return the name of the measure of strength."""
+        """Return the translated name of the measure of strength, "weight" or "weight above baseline"."""
         return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
 
     def baseline(self, layer: int, head: int) -> tuple[float, str]:
-        """Return the larger baseline of the link with the first candidate, and its name."""
+        """Return the weight that is expected for the link with the first candidate, and the name of that baseline.
+
+        It is the larger of the column mean and the positional prior.
+        """
         usual = float(np.nan_to_num(self.usual[0, layer, head]))
         placed = 0.0 if self.placed is None else float(self.placed[0, layer, head])
         return max((usual, _("column mean")), (placed, _("positional prior")), key=lambda found: found[0])
@@ -87,9 +91,10 @@ class HeadAnswers:
         return f"“{self.view.keys[cell].text}”"
 
     def key_counts(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return the key word of the link with the first candidate, and two counts.
+        """Return the key of the link with the first candidate, and two counts of words outside this link.
 
-        They are the number of other words that attend to it most, and the number of all other words.
+        The first count is the number of these words whose largest weight is on the key; the second is their total
+        number.
         """
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
@@ -98,7 +103,10 @@ class HeadAnswers:
 
 
 def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
-    """Measure the links between these words in every head; ``choice.by`` selects the measure of strength."""
+    """Measure the links between ``words`` in every head.
+
+    ``choice.by`` selects the measure of strength: "weight", or "excess" for the weight above baseline.
+    """
     survey, habits = load_baselines(choice, view)
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
@@ -140,10 +148,11 @@ USED = (expected_links, follows, links, load_priors, preference, summarize_heads
 def strengths_computation(
     numbers: str, asked: HeadAnswers, request: TraceRequest | None, again: HeadAnswers | None = None
 ) -> Computation | None:
-    """Return the computation of ``numbers`` from ``found``, the strengths (candidate, layer, head).
+    """Return the notebook code that computes ``numbers``, an expression with ``found``, (candidate, layer, head).
 
-    ``request`` gives the trace of ``asked``; without it, return None. ``again`` are the strengths in a changed text.
-    With it, ``numbers`` may contain ``before`` and ``after``, the preferences in both texts.
+    ``found`` are the strengths of ``asked``, for the trace of ``request``. Without a request, return None. If ``again``
+    is given, the strengths in a changed text, the expression may also use ``before`` and ``after``. They are the
+    preferences of each head in the first and in the changed text.
     """
     if request is None:
         return None

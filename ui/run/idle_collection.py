@@ -1,8 +1,9 @@
 """Garbage collection while the server is idle.
 
-Streamlit would collect garbage after each script run (`runner.postScriptGC`, off in .streamlit/config.toml), which
-traverses all live objects. That took most of the time of a click and grew with the number of visitors. Here the
-collection runs if no script has run for QUIET seconds, and after LONGEST seconds on a server that is never idle.
+Streamlit would collect garbage after each script run, which traverses all live objects. (The option
+`runner.postScriptGC` is off in .streamlit/config.toml.) That took most of the time of a click and grew with the number
+of visitors. Here garbage is collected if no script has run for QUIET seconds. A server that is never idle collects it
+after LONGEST seconds.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ LONGEST = 60.0  # Maximum seconds until a collection on a server that is never i
 
 
 class Scripts:
-    """The number of running scripts, and the time of the next garbage collection.
+    """The number of running scripts, and the time at which garbage is collected next.
 
-    ``clock`` returns seconds.
+    ``clock`` returns the time in seconds.
 
     >>> scripts = Scripts(clock=lambda: 5.0)
     >>> scripts.pause() is None
@@ -61,7 +62,7 @@ class Scripts:
                 self._change.notify()
 
     def pause(self) -> float | None:
-        """Return the seconds until the next collection, at most 0 if it is due.
+        """Return the seconds until the next collection; 0 or less if the collection is due.
 
         Return None if no script has run since the last collection.
         """

@@ -28,7 +28,10 @@ def note_hub_failure() -> None:
 
 
 def hub_in_reach() -> bool:
-    """Return False if the hub is disabled, has not answered recently, or the machine is offline."""
+    """Return True if the Hugging Face hub may answer.
+
+    Return False if the hub is disabled, has failed within the last AGAIN seconds, or if the machine is offline.
+    """
     lately = bool(failures) and time.monotonic() - failures[-1] < AGAIN
     return not (get_backend().settings.offline or lately) and has_route()
 

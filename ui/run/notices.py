@@ -1,6 +1,6 @@
 """Notices and errors on a page: a sentence, and a button for the remedy.
 
-The text box keeps the visitor's text.
+The text that the visitor has typed stays in the text box.
 """
 
 from __future__ import annotations

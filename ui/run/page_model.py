@@ -43,13 +43,19 @@ Answer = TypeVar("Answer")
 
 
 def kind_of(choice: ViewState) -> str:
-    """Return the kind of the chosen model; "encoder" if it is unknown before the model is loaded."""
+    """Return the kind of the selected model: "encoder", "decoder" or "encoder-decoder".
+
+    If the kind is unknown before the model is loaded, return "encoder".
+    """
     card = next((card for card in fine_tuning.cards(choice.model) if card.id == choice.model), None)
     return known_kind(choice.model, card) or "encoder"
 
 
 def known_kind(model: str, card: ModelCard | None) -> str | None:
-    """Return the kind of a model ("encoder", …) if this session or its card knows it, else None."""
+    """Return the kind of a model ("encoder", …) if it is known; else None.
+
+    The kind is known if this session has loaded the model, or from the model's card.
+    """
     seen: dict[str, str] = st.session_state.setdefault(KINDS_SEEN, {})
     return seen.get(model, card.kind if card is not None else None)
 
@@ -81,14 +87,18 @@ class PageModel:
     options: type[AnsweringOptions] | None = None
 
     def answer_for(self, choice: ViewState) -> ViewState:
-        """Return ``choice`` with this model; a substitute gets no target text and no selected head."""
+        """Return the view state ``choice`` for this model: a substitute replaces the selected model.
+
+        For a substitute, the target text and the selected head are cleared, because they belong to the selected model.
+        """
         return replace(choice, **NEW_MODEL, model=self.model, revision="") if self.instead else choice
 
 
 def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
-    """Return the selected model; if it lacks the task head ``head``, return the first installed model with it.
+    """Return the model for a page that needs the task head ``head``: the selected model if it has the head.
 
-    ``kind`` is the class of the page's options, which store the visitor's choice of a substitute.
+    Otherwise return the installed model with this head that the visitor chose, or the first. ``kind`` is the class of
+    the page's options, which store that choice.
     """
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
@@ -105,7 +115,7 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
 
 
 def pick_single_text_model(choice: ViewState) -> PageModel:
-    """Return the selected model; if it is an encoder-decoder, return the first installed model that is not."""
+    """Return the selected model, or for an encoder-decoder the first installed model of another kind."""
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), BARE, False)
     others = [card for card in cards.values() if card.downloaded and card.kind != TRANSLATING]
@@ -144,7 +154,7 @@ def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
 
 
 def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None:
-    """Show an error of a page's model with its remedy: a download, another model, or only the message."""
+    """Show an error of a page's model, and its remedy if there is any: a download or another model."""
     if refusal.way_out == "head":
         _remember_lack(who, choice)
     offer_or_show(refusal, choice)
@@ -164,9 +174,9 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
 
 
 def fitting_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
-    """Return the views that a model supports: those for its task heads, then some that need no head.
+    """Return the views that a model supports: those for its task heads, then some that need no task head.
 
-    ``lacking`` are heads that the model lacks according to an earlier request.
+    ``lacking`` are task heads that an earlier request has shown to be missing.
 
     >>> fitting_views(None, "encoder-decoder")
     ['translate', 'explore', 'roles']
@@ -235,7 +245,7 @@ def _remember_lack(who: PageModel, choice: ViewState) -> None:
 
 
 def note_lacking(head: str, choice: ViewState) -> bool:
-    """Record that the selected model lacks a task head; return True if that is new."""
+    """Record that the selected model lacks a task head; return True if this was not recorded before."""
     lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
     key = (choice.model, choice.revision, head)
     new = key not in lacking
@@ -244,7 +254,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Return True if the selected model has a task head, or if this is not known yet."""
+    """Return True if the selected model has a task head, or if it is not yet known."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)

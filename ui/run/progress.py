@@ -26,9 +26,9 @@ PATIENCE = 0.5  # Seconds before the progress bar appears.
 def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
     """Yield 0 to ``total`` - 1 with a progress bar; end early if the visitor stops the work.
 
-    ``mark`` identifies the work and must contain all its inputs. The backend caches the answers of the steps, so that
-    only the rest is computed if the work continues. The operator may limit the time of continuous work
-    (settings.at_a_stretch); the loop then ends after that time, but always makes at least one new step.
+    ``mark`` identifies the work and must depend on all its inputs. The backend caches the answers of the steps. If the
+    work continues, only the missing steps are therefore computed. If the operator limits the time of continuous work
+    (settings.at_a_stretch), the loop ends after that time, but makes at least one new step.
     """
     most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
     place, begun, bar = st.empty(), monotonic(), None
@@ -56,7 +56,7 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
 
 
 def stop(mark: str) -> None:
-    """Stop the work ``mark`` after its current step; this lasts until the visitor continues it."""
+    """Stop the work ``mark`` after its current step, until the visitor continues it."""
     st.session_state[STOPPED][mark] = _steps_done(mark)
 
 
@@ -103,7 +103,7 @@ class PassProgress:
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
     """Inside the block, show the progress of backend requests; raise Cancelled if the visitor stops them.
 
-    ``mark`` identifies the work and must contain all its inputs.
+    ``mark`` identifies the work and must depend on all its inputs.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})
@@ -138,12 +138,12 @@ Question = TypeVar("Question", bound=ModelRequest[Any])
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
-    """Return the answers to requests, in order; fewer if the visitor stops; may raise UserError."""
+    """Return the backend's answers to ``questions``, in order; fewer if the visitor stops. May raise UserError."""
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
 def map_questions(questions: Sequence[Question], doing: str, ask: Callable[[Question], Told]) -> list[Told]:
-    """Return the results of ``ask`` for all requests, in order; fewer if the visitor stops."""
+    """Return the results of ``ask`` for each of ``questions``, in order; fewer if the visitor stops."""
     if not questions:
         return []
     mark = f"{questions[0].key}:{len(questions)}"

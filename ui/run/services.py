@@ -69,11 +69,11 @@ class ViewOptions:
 
 
 def trace_seal(of: str | bytes) -> str:
-    """Return the seal of a trace: a keyed hash without which its address is not answered.
+    """Return the seal of a trace: a keyed hash that a request for the trace must contain.
 
-    It also identifies an opened file. A trace's id is the hash of its text: without the seal, a client that guesses the
-    text could find out if another visitor has traced it. The key changes with each start of the server, so that
-    browsers do not reuse responses of an earlier model.
+    The id of a trace is the hash of its text. Without the seal, a client that guesses a text could find out if another
+    visitor has traced it. The key changes with each start of the server, so that browsers do not reuse responses of an
+    earlier model. The seal also serves as the id of an opened file.
     """
     return hmac.new(SECRET, of.encode() if isinstance(of, str) else of, hashlib.sha256).hexdigest()
 
@@ -91,7 +91,7 @@ def get_backend() -> LocalBackend:
 class TraceStore:
     """A store of the traces of all sessions, by id.
 
-    The id of a file is a keyed hash of its content, so no file can replace the trace of a text.
+    The id of an opened file is a keyed hash of its content, so that no file can replace the trace of a text.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class TraceStore:
     def find(self, trace_id: str) -> Trace | None:
         """Return the trace with this id if it is stored, else None.
 
-        An id with a prefix returns the derived trace (``by_writing``, ``by_chinese_words``).
+        If the id has the prefix of a derived trace, derive it (``by_writing``, ``by_chinese_words``).
         """
         for mark, shown in ((WRITTEN, self.by_writing), (CHINESE, self.by_chinese_words)):
             if trace_id.startswith(mark):
@@ -130,9 +130,9 @@ class TraceStore:
         return self.opened.get(trace_id) if trace_id.startswith("file-") else get_backend().recent(trace_id)
 
     def original(self, trace: Trace) -> Trace:
-        """Return the trace from which a derived trace was made, or the trace itself.
+        """Return the trace from which a derived trace was made; return any other trace itself.
 
-        Traces are derived by Chinese words or by generated tokens.
+        Derived traces are those of ``by_chinese_words`` and ``by_writing``.
         """
         return self.find(trace.id.removeprefix(WRITTEN).removeprefix(CHINESE)) or trace
 
@@ -185,10 +185,10 @@ def page_visitor() -> Visitor | None:
 
 
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
-    """Return the positional prior of the heads in a stack of a trace's model, or None.
+    """Return the positional prior of the heads in a stack of ``model``, or None if there is none for this trace.
 
-    It is None for an opened file, for a trace of another model than ``model``, and if the model cannot read the
-    sentences of the measurement.
+    The prior is the mean weight that a head gives each position in other texts. It is missing for an opened file, for a
+    trace of another model, and if the model cannot read the sentences of the measurement.
     """
     try:
         name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model

@@ -43,7 +43,7 @@ def request_of(choice: ViewState) -> TraceRequest:
 def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
     """Return the model and the texts of a displayed trace, as fields of a model request.
 
-    If the trace is from a file, they are those of the file. A truncated text stays truncated.
+    For a trace from a file, they are the model and the texts of the file. A truncated text stays truncated.
     """
     opened = bool(choice.opened)
     return {
@@ -57,7 +57,10 @@ def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
 
 
 def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
-    """Return the request that gives a displayed trace; None for a file, Chinese words and other requests."""
+    """Return the request that computes the displayed trace.
+
+    Return None for a trace that ``choice`` does not request, such as an opened file or a trace by Chinese words.
+    """
     asked = request_of(choice)
     return asked if asked.key == trace.id else None
 
@@ -85,7 +88,7 @@ def by_chinese_words(choice: ViewState) -> bool:
 
 
 def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
-    """Return the trace for ``choice``; if it fails, show the error on the page and return None.
+    """Return the trace for ``choice``; if that fails, show the error on the page and return None.
 
     ``signed`` is True if the page also supports files with signed values instead of attention weights.
     """
@@ -167,11 +170,11 @@ EDITED = "edited_trace"  # Session key of the trace id of an edited text, which 
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return the parts of a selection that remain after an edit of the text: fields of the view, and notes.
+    """Return the part of a selection that survives an edit of the text: fields of the view state, and notes.
 
-    The notes are sentences about removed words. For a new text, return ({}, []). The edited text is traced here; the
-    page then finds its trace in the cache, or shows the error if it fails. For a text of more than LONG characters
-    nothing remains, because the page traces it with a progress bar and a stop button.
+    The notes are sentences about words that are gone. For a new text, return ({}, []). The edited text is traced here,
+    and the page later finds the trace in the cache. For a text of more than LONG characters nothing survives, because
+    the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
@@ -191,5 +194,5 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
 
 
 def was_edited(trace_id: str) -> bool:
-    """Return True if the text is an edit of the text shown before, so that its head is still selected."""
+    """Return True if the traced text is an edit of the text before it, whose selected head was kept."""
     return bool(st.session_state.get(EDITED) == trace_id)

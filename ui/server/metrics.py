@@ -107,7 +107,7 @@ class RequestMetrics:
 
 
 class ProcessMetrics(Collector):
-    """A collector of cache sizes and queue lengths for OpenMetrics, which reads them at each scrape.
+    """A Prometheus collector for the sizes of caches and the lengths of queues.
 
     ``lines`` are the queues of requests for files, by name.
     """

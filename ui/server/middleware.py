@@ -121,11 +121,12 @@ ONLY_HERE = "This server answers this machine's own browser alone. Its operator 
 
 
 class Guard:
-    """Middleware that rejects requests with a foreign Host or Origin with status 403.
+    """Middleware that rejects requests with a foreign Host or Origin header with status 403.
 
-    A WebSocket is rejected before it opens. With ``only_here``, requests from other machines are rejected, too. Allowed
-    hosts are the loopback names, the server's address of the connection, and ``hosts`` ("name" or "name:port"). Allowed
-    origins are the Host header with its port, and ``hosts``, with the port unless it is the scheme's default.
+    Allowed hosts are the loopback names, the address at which the connection arrived, and ``hosts`` ("name" or
+    "name:port"). An Origin is allowed if it equals the Host header or an entry of ``hosts``, including the port unless
+    it is the scheme's default. A WebSocket is rejected before it opens. With ``only_here``, all requests from other
+    machines are rejected.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] | None = None, only_here: bool = False) -> None:
@@ -258,15 +259,15 @@ PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-
 
 
 def may_be_proxied(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return True if a proxy may have forwarded the request, which hides the client's address."""
+    """Return True if a proxy may have forwarded the request, so that its address is not the client's."""
     return bool(environ.get(VARIABLE, "").strip()) or any(name in asked.headers for name in PASSED_ON)
 
 
 def names_of(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the identifiers by which a client's requests are limited: address and visitor cookie.
+    """Return the identifiers by which a client's requests are limited: its address and its visitor cookie.
 
-    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are shared by many
-    clients and are left out.
+    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are left out, because
+    many clients share them.
     """
     cookie = asked.cookies.get(NAME, "")
     address = normalize_address(asked.client.host) if asked.client else ""

@@ -1,4 +1,4 @@
-"""Memory limits for uploaded files, for each open page and for the server; Streamlit limits each file only.
+"""Memory limits for uploaded files, per open page and for the whole server; Streamlit limits only single files.
 
 Streamlit keeps a file in memory as long as its page is open, even if the page does not use the file. The limits
 therefore count the files in memory and the files that are being received.
@@ -26,9 +26,9 @@ CROWDED = "All visitors' files together take as much as this server has for them
 
 
 class UploadLimit:
-    """Middleware that limits the memory of uploaded files.
+    """Middleware that rejects uploads beyond the memory limits.
 
-    It answers 413 over a page's limit, 503 over the server's limit, and 411 without a Content-Length.
+    The status is 413 beyond a page's limit, 503 beyond the server's limit, and 411 without a Content-Length.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:

@@ -31,9 +31,9 @@ FAILED = threading.Event()  # Set if the default model could not be loaded.
 def announce() -> None:
     """Print the addresses of the app.
 
-    Streamlit's own message would query an external server for this machine's address. Raise ValueError, which ends the
-    start, if httptools is installed and other machines can reach the server, because httptools does not limit the size
-    of request headers.
+    Streamlit's own message is not used, because it would query an external server for this machine's address. Raise
+    ValueError, which ends the start, if httptools is installed and other machines can reach the server. The reason is
+    that httptools does not limit the size of request headers.
     """
     if find_spec("httptools") is not None:
         if get_backend().settings.strangers:

@@ -56,7 +56,7 @@ MEASURE_TITLES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class AtlasChoiceOptions:
-    """The option of a page on which an atlas can be chosen."""
+    """The options of a page on which the visitor can choose an atlas."""
 
     # The name of its folder; "" for that of the selected model.
     atlas: str = option(
@@ -75,7 +75,7 @@ def shipped_atlases() -> list[str]:
 def atlas_titles(*picked: str) -> dict[str, str]:
     """Return the titles of the atlases to choose from, by name.
 
-    They are the app's atlases, the visitor's, and those named in a link (``picked``).
+    These are the atlases of the app and of the visitor, and those named in a link (``picked``).
     """
     found = {name: name for name in shipped_atlases()}
     for look in atlas_builds().builds_of(visitor()):
@@ -117,7 +117,10 @@ def _open(folder: Path, _changed: int) -> Atlas:
 
 
 def atlas_name(picked: str) -> str | None:
-    """Return the picked atlas, else the first of the selected model, else the first of all; None if there is none."""
+    """Return the name of the atlas to show: ``picked`` if it exists, else the first atlas of the selected model.
+
+    If that model has no atlas, return the first of all atlases, or None if there is none.
+    """
     names = list(atlas_titles(picked))
     if picked in names:
         return picked
@@ -160,9 +163,10 @@ def describe_atlas(atlas: Atlas) -> str:
 
 
 def atlas_provenance(atlas: Atlas, sample: str = "") -> dict[str, Any]:
-    """Return the provenance of an atlas's numbers: its model, and ``data``, its texts with their numbers.
+    """Return the provenance of an atlas's numbers: its model, its corpus (``data``, hashes) and its licences.
 
-    ``sample`` names a part of the atlas, such as "16 random windows". The weights' hash is unknown to an atlas.
+    ``sample`` names a part of the atlas, such as "16 random windows". An atlas does not contain the hash of the
+    weights.
     """
     found = atlas.manifest
     files = {str(source.get("name", "")): str(source.get("sha256", "")) for source in found.get("sources", ())}
@@ -195,7 +199,7 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with the links of a head that have the largest excess.
+    """Draw the tokens of a text with a head's links of the largest excess (weight above the column mean).
 
     If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
     """

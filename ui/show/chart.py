@@ -49,10 +49,10 @@ def draw_chart(  # noqa: PLR0913  (keyword options of a figure)
 ) -> None:
     """Draw a figure, and under it the menu of its files.
 
-    ``place`` is the container, by default the current one. ``on_click`` is called with ``key`` when a mark is clicked;
-    the session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default
-    the page's model and texts. ``computation`` gives the figure's numbers from a trace or another request; without it,
-    the menu offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section.
+    ``place`` is the container, by default the current container. A click on a mark calls ``on_click`` with ``key``; the
+    session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default the
+    page's model and texts. ``computation`` is notebook code that computes the figure's numbers; without it, the menu
+    offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}
@@ -114,7 +114,10 @@ def _draw_citation(methods: str) -> None:
 def draw_notebook_menu(
     title: str, key: str, numbers: Sequence[float] | npt.NDArray[Any], provenance: About, computation: Computation
 ) -> None:
-    """Draw the menu of a figure that saves its own images and tables: the notebook of its numbers, and the citation."""
+    """Draw a menu with the notebook that computes a figure's numbers, and the citation.
+
+    It is for figures that save their own images and tables.
+    """
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:
         return

@@ -20,7 +20,7 @@ TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Compute and draw the logit lens of blank number ``at``: the predictions after each layer."""
+    """Compute and draw the logit lens of masked token number ``at``: the predictions after each layer."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -40,9 +40,9 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def draw(found: Layers, state: str, computation: Computation) -> None:
-    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state.
+    """Draw the figures of the logit lens ``found``, a summary and a download.
 
-    ``computation`` gives ``found``.
+    ``state`` names the hidden state that the lens reads. ``computation`` is notebook code that computes ``found``.
     """
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
@@ -92,7 +92,10 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the first layer after which the model's answer stays in the first rank."""
+    """Return a sentence with the first layer from which on the first followed token always has rank 1.
+
+    If it does not have rank 1 after the last layer, the sentence states its rank there.
+    """
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None

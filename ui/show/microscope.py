@@ -53,7 +53,8 @@ def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, in
 
     With a selection token, the browser stores clicks without running the page's script (ui/state/selection_token.py). A
     run is needed if the page shows notes, which a click removes, or if the text does not fit into an address.
-    ``offered`` is the head of the button that resets the selection, because the selection decides if it is visible.
+    ``offered`` is the head of the button that resets the selection. A click that selects or leaves this head needs a
+    run, because it shows or hides the button.
     """
     if notes() or not fits(get_view_state()):
         return None
@@ -66,7 +67,10 @@ def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, in
 def apply_selection(
     trace_id: str, look: ViewOptions, offered: tuple[int, int] | None, choice: ViewState, said: Any
 ) -> KeptSelection | None:
-    """Return the choice after a selection in the microscope; None if a script run must apply it."""
+    """Return the view state ``choice`` after a selection ``said`` by the browser, with the session entries to store.
+
+    Return None if a script run must apply the selection.
+    """
     trace = get_trace_store().find(trace_id)
     if trace is None or not well_formed(said):
         return None
@@ -114,7 +118,7 @@ def draw_matrices(  # noqa: PLR0913  (independent options, by name)
 ) -> None:
     """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text.
 
-    ``computation`` gives the numbers of the first matrix, for a notebook.
+    ``computation`` is notebook code that computes the first matrix.
     """
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
@@ -127,7 +131,7 @@ BOTH = gettext_lazy("This sentence and this head")
 
 
 def explore_link(there: ViewState, what: str = BOTH) -> None:
-    """Draw a link that opens a view on Explore, unless its text is too long for an address."""
+    """Draw a link that opens the view state ``there`` on Explore, unless its text is too long for an address."""
     if fits(there):
         link_to_view(
             "explore",
@@ -179,11 +183,11 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
 ) -> tuple[View, HeadSummary, dict[str, Any]] | None:
     """Draw the microscope; return its view, summary and selection, or None if all tokens are hidden.
 
-    ``shown`` returns the id of the trace that the page shows at the time of a click. ``part`` is the stack if the page
-    has its own control for it. ``kept`` is called with the changes of a click after they are applied. ``key``
-    distinguishes two microscopes on a page. ``alone`` means that no other element of the page depends on the selection,
-    so clicks need no script run. ``quiet`` draws the maps without results: no sentence, no shaded words, no target and
-    no list of links.
+    ``shown`` returns the id of the trace that the page shows at the time of a click; a click on another trace is
+    ignored. ``part`` is the stack if the page has its own control for it. ``kept`` is called with the changes of a
+    click after they are applied. ``key`` distinguishes two microscopes on a page. ``alone`` means that no other element
+    of the page depends on the selection, so clicks need no script run. ``quiet`` draws only the maps: no sentence, no
+    shaded words, no target and no list of links.
     """
     look, notes = resolve_view(choice if part is None else replace(choice, part=part), trace)
     view = get_trace_store().view(trace, look)

@@ -1,4 +1,4 @@
-"""The pronoun head of the page's model: its score on held-out sentences, and a button that selects it."""
+"""The best pronoun head of the page's model: its score on held-out sentences, and a button that selects it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = "pronoun_head"
 
 
 def describe_pronoun_head(found: PronounHeadScore) -> str:
-    """Return a sentence on the score of a pronoun head, compared with the best baseline rule."""
+    """Return a sentence on a pronoun head's accuracy on held-out links, and that of the best baseline rule."""
     values = {
         "head": head_label(found.layer, found.head),
         "accuracy": found.accuracy,
@@ -40,7 +40,10 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
 
 
 def draw_pronoun_head(trace: Trace) -> None:
-    """Draw the sentence and the button, if the text has a pronoun and the model's head is stored with the app."""
+    """Draw the score of the model's pronoun head and a button that selects this head.
+
+    Draw nothing if the text has no pronoun, or if the app has no stored pronoun head for the model.
+    """
     found = stored_pronoun_head(trace.model)
     if found is None or trace.pair or pronoun_in(View(trace, words=True)) is None:
         return

@@ -1,4 +1,4 @@
-"""Published scores of the embedded BERT, in a collapsed section of the pages that use it."""
+"""Scores of the BERT that comes with the app, in a collapsed section of the pages that use this model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.show.text import join_sentences
 
 
 def draw_published(who: PageModel) -> None:
-    """Draw the published scores if the page uses the embedded BERT."""
+    """Draw the section with the scores, if the page uses the BERT that comes with the app."""
     found = masked_accuracy(who.model)
     if found is None:
         return

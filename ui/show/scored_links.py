@@ -115,7 +115,7 @@ class PaginationOptions:
 
 
 def paginate(every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN) -> list[Entry]:
-    """Draw the controls of a list in parts, and return the entries of the part to draw.
+    """Draw the controls of a list that is shown page by page, and return the entries of the page to draw.
 
     ``kind`` is the class of the page's options, and ``about`` the help text, which defines a hit.
     """
@@ -142,7 +142,10 @@ def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
 
 
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
-    """Return a line about a link: the head's weight on the right word, and on the word with the largest weight.
+    """Return a line about a link: hit or miss, the head's weight on the right word, and its largest weight.
+
+    ``worth`` are the weights of the candidates. ``direction`` is 0 if the source word is the query, and 1 if it is the
+    key.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -167,13 +170,13 @@ def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
 
 
 def word(one: ListedLink, unit: int) -> str:
-    """Return a word (or span) of a sentence in quotation marks."""
+    """Return the word or span with the index ``unit`` in a link's sentence, in quotation marks."""
     start, end = one.item.units[unit]
     return f"“{one.item.text[start:end]}”"
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """Format the weight on a word: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
+    """Format the weight of word ``unit``: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -182,7 +185,7 @@ def weight(worth: FloatArray, unit: int) -> str:
 
 
 def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
-    """Return a sentence as chips for a token strip: scored words with their weights, and the words between."""
+    """Return a link's sentence as chips for a token strip: the candidates with their weights, and the words between."""
     chips, at = [], 0
     for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
         start, end = one.item.units[unit]
@@ -203,7 +206,10 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """Return the view on Explore of the head at ``place``, with the two words of a link selected."""
+    """Return the view state that opens the sentence of a link on Explore, with the link's two words selected.
+
+    ``place`` is the (direction, layer, head) of the shown head.
+    """
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
@@ -246,7 +252,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
 
 
 def summary(score: LinkScore, every: list[ListedLink]) -> str:
-    """Return sentences with the head's hits and misses and the baseline rule's hits."""
+    """Return sentences with the numbers of links that the head finds and misses, and that the baseline rule finds."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)
@@ -305,7 +311,7 @@ def corpus_provenance(corpus: AnnotatedCorpus) -> dict[str, str]:
 
 
 def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) -> list[list[object]]:
-    """Return a row for each link."""
+    """Return the rows of the file of scored links, with the columns of COLUMNS: a row for each link."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [

@@ -67,17 +67,17 @@ def page_provenance() -> dict[str, str]:
 
 
 def model_provenance() -> dict[str, str]:
-    """Return the provenance without the texts, for numbers that depend on the model only."""
+    """Return the page's provenance without the texts, for numbers that depend on the model only."""
     return model_fields(_reading()[0])
 
 
 def texts_provenance(text: str, pair: str | None = "") -> dict[str, str]:
-    """Return the provenance of numbers of texts that may differ from the page's, such as an example's."""
+    """Return the provenance of numbers that were computed from other texts than the page's, such as an example's."""
     return model_provenance() | {name: value for name, value in (("text", text), ("pair", pair)) if value}
 
 
 def data_provenance(data: str) -> dict[str, str]:
-    """Return the provenance of numbers of many texts, which ``data`` names."""
+    """Return the provenance of numbers that were computed from many texts; ``data`` names these texts."""
     return model_provenance() | {"data": data}
 
 

@@ -95,7 +95,7 @@ def signed_percent(share: float, decimals: int = 0) -> str:
 
 
 def decimals_of_difference(whole: float, part: float) -> int:
-    """Return 0 if ``whole`` minus ``part`` is their difference also in whole percents, else 1.
+    """Return the decimals with which two percentages and their difference are consistent after rounding: 0 or 1.
 
     >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104)
     (0, 1)
@@ -121,7 +121,7 @@ def percent(probability: float) -> str:
 
 
 def times(log_odds: float, first: str, second: str) -> str:
-    """Return a sentence with the odds ratio of two answers, from their log-odds in nats.
+    """Return a sentence with the factor by which an answer is likelier than another, from their log-odds in nats.
 
     >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
@@ -147,7 +147,9 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Format a probability, given its natural logarithm, because a long text's probability underflows.
+    """Format a probability, given its natural logarithm.
+
+    The logarithm is needed because the probability of a long text underflows.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')

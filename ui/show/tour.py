@@ -1,8 +1,9 @@
 """The tour for first-time visitors: a bar above the page that leads from stop to stop.
 
-A button above every page starts it. A visitor who leaves it can resume it on the page Lessons. Its stops are the steps
-of a lesson (assets/lessons/tour.toml). A stop shows its own model and text. The visitor's model and text are saved
-meanwhile. They are restored on all other pages, at the last stop, at the end of the tour and after a reload.
+A button above every page starts the tour. A visitor who leaves the tour can resume it on the page Lessons. Its stops
+are the steps of a lesson (assets/lessons/tour.toml), each with its own model and text. The visitor's own model and text
+are saved meanwhile. They are restored on views outside the tour, at the last stop, and at the end of the tour. A reload
+keeps them.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def is_touring() -> bool:
 
 
 def left_at() -> int:
-    """Return the number of the current stop of the tour, or of the stop at which the visitor left it."""
+    """Return the index of the tour's current stop; after the visitor has left the tour, that of the last stop shown."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 

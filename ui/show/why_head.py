@@ -1,7 +1,7 @@
-"""The panel "Why this head?": the sources that make a head attend from one token to another.
+"""The panel "Why this head?": the parts of the model that make a head attend from one token to another.
 
-The score of the selected link is divided exactly among the parts of the model from which query and key were computed
-(`inference.tasks.score_decomposition`). If such a part is a head, its own decomposition can be opened.
+The score of the selected link is decomposed exactly into the parts from which its query and key were computed
+(`inference.tasks.score_decomposition`). If a part is a head, the visitor can decompose that head's score in turn.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ numbers = np.transpose([values for source, values in side_values(terms, side)[:s
 
 @dataclass(frozen=True)
 class ExplainedLink:
-    """A head, the tokens of its query and its key, and their words."""
+    """A link in a head: the indices of its query and key tokens, and their words (``source``, ``target``)."""
 
     layer: int
     head: int
@@ -67,10 +67,10 @@ def is_open() -> bool:
 
 @dataclass(frozen=True)
 class Explained:
-    """The requests and the clicks of a view that has the panel.
+    """The functions through which the panel works on a view.
 
-    ``question`` returns the request for a link. ``variant`` returns the request for the same link in another text, or
-    None, and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``, ``head``,
+    ``question`` returns the request for a link. ``variant`` returns the request for the same link in another text (or
+    None), and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``, ``head``,
     ``focus`` and ``to``.
     """
 
@@ -108,7 +108,10 @@ def _answer_if_possible(request: ScoreRequest) -> ScoreAnswer | None:
 
 
 def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | None:
-    """Return the selected link between the first tokens of two words; None without a query or a key."""
+    """Return the link from the selected query to the selected key; None if either is not selected.
+
+    For a word of several tokens, the link is that of the first token.
+    """
     focus, target = selection.get("focus"), selection.get("target")
     if focus is None or target is None:
         return None
@@ -154,7 +157,7 @@ def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer
 
 
 def source_title(source: str) -> str:
-    """Return the displayed name of a source.
+    """Return the displayed name of a source, which is a part of the model such as a head.
 
     >>> source_title("ffn 0"), source_title("cross 2-1"), source_title("head 2-1"), source_title("position")
     ('feed-forward, layer 0', 'cross-attention 2-1', 'head 2-1', 'position embedding')
@@ -172,9 +175,9 @@ def source_title(source: str) -> str:
 
 
 def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
-    """Return sentences on the largest sources of query and key, and on the largest change in a variant.
+    """Return sentences on the largest sources of query and key, and on the source that a variant changes most.
 
-    ``word`` is the word that differs in the variant.
+    ``other`` is the answer for the variant of the text, if any, and ``word`` the word that differs there.
     """
     said = [
         _(
@@ -244,7 +247,7 @@ def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable
 
 
 def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
-    """Return the selection for a source such as "head 3-1": the head, a token, and its strongest key."""
+    """Return the selection of a head such as "head 3-1": its query ``token``, and the key with the largest weight."""
     layer, head = map(int, name.partition(" ")[2].split("-"))
     cell = next(at for at, one in enumerate(view.queries) if one.pieces[0] <= token < one.pieces[1])
     target = int(view.weights(layer, head)[cell].argmax())
@@ -254,7 +257,7 @@ def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
 def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
     """Return (query source, key source, term, centred term) of all pairs, the largest centred term first.
 
-    A term is centred if its mean over the keys is subtracted.
+    A term is the pair's summand of the score. A centred term is the term minus its mean over the keys.
     """
     centred = terms.excess_terms
     rows = [
@@ -298,7 +301,10 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
 
 
 def describe_checks(checks: Sequence[SourceCheck]) -> str:
-    """Return the conclusion of the causal checks: whether removals have the effect that the bars predict."""
+    """Return a sentence with the number of sources whose removal deviates from their bar by over 20 %.
+
+    The deviation is between the measured and the predicted change of the score.
+    """
     sources = [check for check in checks if check.source != RANDOM]
     many = sum(check.differs for check in sources)
     if not many:

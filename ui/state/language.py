@@ -20,7 +20,7 @@ _KNOWN = threading.local()  # Cached by thread: ``run`` is the script run contex
 def session_language() -> str:
     """Return the language of the session in this thread; English outside a script run.
 
-    Each message calls this function, so the result is cached for each run.
+    The result is cached for each run, because each message calls this function.
     """
     run = script_run()
     if run is None:
@@ -39,7 +39,7 @@ def set_language(code: str) -> None:
 
 
 def of_browser(locale: str | None) -> str:
-    """Return the language of the app for a browser locale: zh for zh-CN, English for unknown locales.
+    """Return the app's language for the locale of a browser, such as "zh" for zh-CN; English for other locales.
 
     >>> of_browser("zh-CN"), of_browser("en-GB"), of_browser("xx"), of_browser(None)
     ('zh', 'en', 'en', 'en')

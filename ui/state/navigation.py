@@ -1,8 +1,8 @@
 """The pages of the app, their groups and views, and the addresses of earlier versions.
 
-A page has an address and a file in `pages/`, and one or several views. Several views are tabs; the query field `view`
-names the shown view, unless it is the first. Views have the names of their folders in `ui/pages/`. Lessons, links and
-options refer to views, so that a view can move to another page.
+A page has an address, a file in `pages/`, and at least one view. If a page has several views, they are tabs. The query
+field `view` then names the shown view, unless it is the first. A view has the name of its folder in `ui/pages/`.
+Lessons, links and options refer to views and not to pages, so that a view can move to another page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AppPage:
 
     @property
     def first(self) -> str:
-        """Return the name of the page's first view, which is shown without a query."""
+        """Return the name of the page's first view, which is shown if the address names no view."""
         return next(iter(self.views))
 
 
@@ -161,7 +161,9 @@ OLD_OPTIONS = (("compare", "show", "carry", "patching"),)
 
 
 def view_at(path: str, field: str | None) -> str:
-    """Return the view that an address shows: the one in the query field if the page has it, else the first.
+    """Return the view that an address shows: the view in its query ``field`` if the page has it, else the first view.
+
+    An unknown ``path`` shows the first page.
 
     >>> view_at("", None), view_at("", "find"), view_at("tokens", "find"), view_at("no_page", None)
     ('explore', 'find', 'tokens', 'explore')
@@ -180,7 +182,9 @@ def view_fields(view: str) -> dict[str, str]:
 
 
 def view_named(name: str) -> str | None:
-    """Return the view for a name in a link or a lesson: a view's name or address; None if unknown.
+    """Return the view with a name in a link or a lesson, or None if there is none.
+
+    The name is that of the view, or an address, also of an earlier version.
 
     >>> view_named("bertviz"), view_named("find"), view_named("fill_in_the_blank"), view_named("nowhere")
     ('bertviz_views', 'find', 'masked_words', None)

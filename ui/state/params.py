@@ -1,7 +1,7 @@
-"""Options of a single page: a frozen dataclass, stored in the address next to the shared choice.
+"""Options of a single page: a frozen dataclass, stored in the address next to the shared view state.
 
 A page defines its options as a frozen dataclass with defaults. With ``option`` (viz/options.py), a field declares its
-label, help, choices, name in the address, and its value for another text.
+label, help, choices and name in the address. It can also declare how its value changes with the text.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The options of a page that uses a substitute if the selected model lacks the task head."""
+    """The option of a page for the visitor's choice of a substitute, if the selected model lacks the task head."""
 
     # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
     answering_model: str = option(
@@ -62,7 +62,7 @@ def set_params(kind: type[Options], **changes: Any) -> None:
 
 
 def drop_place(_raw: str) -> str:
-    """Return "" for any value, to drop an option that refers to tokens if the text changes."""
+    """Return "", the default, for any value; an option that refers to tokens is thus reset if the text changes."""
     return ""
 
 
@@ -81,7 +81,7 @@ def _forget_places(kind: type[Any], another: bool = False) -> None:
 
 
 def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:
-    """Return the options in an address, and a sentence for each part that could not be read."""
+    """Return the options in an address's query, and a sentence for each field that could not be read."""
     values: dict[str, Any] = {}
     problems: list[str] = []
     for name, declared in options_of(kind).items():
@@ -95,6 +95,6 @@ def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options
 
 
 def format_params(options: Any) -> dict[str, str]:
-    """Return a page's options as query fields, without those that have their default."""
+    """Return a page's options as query fields; options that have their default are left out."""
     values = {one.name: (getattr(options, name), one.default) for name, one in options_of(type(options)).items()}
     return {name: write_value(value) for name, (value, usual) in values.items() if value not in (usual, None)}

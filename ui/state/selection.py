@@ -27,16 +27,16 @@ SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
 
 
 def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    """Return the session-state entries that record the head, token and target shown on this page.
+    """Return session-state entries that record the head, token and target shown on this page.
 
-    They record selected and default values alike.
+    A head or token is recorded even if it is only the default.
     """
     seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
     return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
 
 
 def set_last_view(model: str, trace_id: str, view: dict[str, Any]) -> None:
-    """Record the head, token and target that this page shows, for the trace and the model."""
+    """Store in the session the head, token and target that this page shows for a trace."""
     st.session_state.update(last_view_entries(model, trace_id, view))
 
 
@@ -47,9 +47,9 @@ def get_last_view(trace_id: str) -> dict[str, Any]:
 
 
 def begin_with(choice: ViewState) -> ViewState:
-    """Return the choice with the last viewed head, if no head is selected and the model is the same.
+    """Return the view state; if no head is selected, select the head that was last shown for the same model.
 
-    This happens only once for each viewed head, so that the browser's back button still works.
+    A shown head is selected only once in this way, so that the browser's back button still works.
     """
     model, layer, head = st.session_state.pop(LOOKED_AT, ("", None, None))
     if choice.layer is not None or model != choice.model:
@@ -62,10 +62,10 @@ SHARE = 0.5  # Minimum share of the old tokens in an edited text.
 
 
 def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any], list[str]] | None:
-    """Return the selection moved to the tokens of an edited text, and notes; None if the text is new.
+    """Move the selection to the tokens of an edited text; return it with notes, or None if the text is new.
 
     ``old`` and ``new`` are the traces of both texts. The notes are sentences about words that were removed or replaced.
-    A text is new if fewer than half of the old tokens (SHARE) remain.
+    A text is new if less than a share SHARE of the old tokens remains.
     """
     part = choice.part if choice.part in old.parts and choice.part in new.parts else None
     left, right = View(old, part), View(new, part)
@@ -123,7 +123,7 @@ def _new_place(
 
 
 def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:
-    """Return the view options for a trace, and a sentence if the trace lacks the stack in the link."""
+    """Return the view options for a trace, and a sentence if the trace lacks the stack that the link names."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
         note = gettext_lazy(
@@ -137,9 +137,10 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
 
 
 def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the selection to show in the microscope, and sentences about impossible choices.
+    """Return the selection to show in the microscope, and a sentence for each part of ``choice`` that is impossible.
 
-    Choices are impossible if the trace lacks the head or the token.
+    A head or token is impossible if the trace lacks it. Missing parts are chosen by default, such as the first pronoun
+    or the link with the largest weight above baseline.
     """
     notes: list[str] = []
     head = _head(choice, view, notes)
@@ -170,10 +171,10 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
 
 
 def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
-    """Return the selection for the microscope's direction, outgoing or incoming links.
+    """Return the selection for the direction in which the microscope shows links: outgoing or incoming.
 
-    For incoming links, a missing target becomes the word with the largest weight. If the visitor chose only a target,
-    there is no query.
+    For incoming links, a missing target becomes the word with the largest weight. If the visitor has selected only a
+    target, the selection has no query.
     """
     found = dict(selection)
     if choice.facing == "out":
@@ -187,7 +188,7 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return the fields of the choice that a selection in the microscope changes.
+    """Return the fields of the view state after a selection in the microscope.
 
     Indices outside of the view are left out.
     """

@@ -1,8 +1,8 @@
 """Selection tokens: secrets with which a figure stores a selection without running the page's script.
 
-A figure has a selection token if no other element of its page depends on its selection. The browser posts a selection
-with the token to ui/routes/selection_tokens.py. The session applies it in its next run, which also closes the token.
-Selections that come later, or that a token cannot store, start a run.
+A figure has a selection token if no other element of its page depends on its selection. The browser sends a selection
+with the token to ui/routes/selection_tokens.py. The session's next run applies the selection and closes the token. Any
+later selection, and any selection that a token cannot store, starts a run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Address = Callable[[ViewState], dict[str, str]]
 
 @dataclass(frozen=True)
 class KeptSelection:
-    """A stored selection: the new choice, and the session-state entries that belong to it."""
+    """A stored selection: the new view state, and the session-state entries that belong to it."""
 
     choice: ViewState
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -33,10 +33,10 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 class SelectionToken:
     """A secret with which the browser stores a figure's selections in the session, without a script run.
 
-    The fields are functions. ``follow`` takes the view state and the browser's selection, and returns the new view
-    state, or None if a run is needed. ``address`` returns the URL parameters of a view state. ``present`` sends URL
-    parameters to the students who follow this session, and returns False if it cannot. Only ``mine`` is a mapping: the
-    URL parameters of the session, such as the language.
+    ``follow`` is a function of the view state and the browser's selection. It returns the new view state, or None if a
+    run is needed. ``address`` returns the URL parameters of a view state. ``mine`` are the session's own URL
+    parameters, such as the language. ``present`` sends URL parameters to the students who follow this session, and
+    returns False if it cannot.
 
     >>> told = lambda choice: {"layer": str(choice.layer)}
     >>> slip = SelectionToken("session", ViewState(), lambda now, said: KeptSelection(ViewState(layer=said)), told,
@@ -67,7 +67,7 @@ class SelectionToken:
         _SLIPS[self.token] = self
 
     def keep(self, said: Any) -> bool:
-        """Store a selection that the browser sent; return False if it needs a run instead."""
+        """Store a selection that the browser sent and return True; return False if a run must apply it."""
         with self._lock:
             found = self._follow(self._choice, said) if self.open else None
             if found is None:

@@ -1,4 +1,4 @@
-"""The choice of a session (model, text, selection): read from the address and written back to it."""
+"""The view state of a session (model, text, selection): read from the address and written back to it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 @dataclass(frozen=True)
 class TemporaryView:
-    """A choice that a view shows temporarily, and the visitor's own choice, which is restored later."""
+    """A view state that a view shows temporarily, and the visitor's own view state, which is restored later."""
 
     view: str
     own: ViewState
@@ -47,10 +47,10 @@ class TemporaryView:
 
 
 def begin(path: str) -> ViewState:
-    """Return the choice with which this run begins on the page at ``path``, and write the address.
+    """Return the view state with which this run begins on the page at ``path``, and write the address.
 
-    Streamlit clears the address when another page is opened, so it is written again. If a link names only a view, the
-    choice is not changed.
+    Streamlit clears the address when another page is opened, so the address is written again. A link that names only a
+    view does not change the view state.
     """
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
@@ -87,7 +87,7 @@ def current_view() -> str:
 
 
 def open_view(view: str) -> None:
-    """Open another view of the page that is shown; the browser's back button returns."""
+    """Open another view of the current page; the browser's back button returns to the view before it."""
     _pick_up()
     if LENT in st.session_state and st.session_state[LENT].view == current_view():
         restore_view_state()
@@ -96,7 +96,7 @@ def open_view(view: str) -> None:
 
 
 def get_view_state() -> ViewState:
-    """Return the current choice: model, texts, selection and options.
+    """Return the current view state: model, texts, selection and options.
 
     It includes a selection that the browser stored without a script run.
     """
@@ -108,7 +108,7 @@ def get_view_state() -> ViewState:
 
 
 def set_view_state(**changes: Any) -> None:
-    """Change fields of the choice and update the address; the browser's back button undoes it."""
+    """Change fields of the view state and update the address; the browser's back button undoes the change."""
     _pick_up()
     st.session_state.pop(TYPING, None)
     _replace_state(replace(get_view_state(), **changes))
@@ -117,7 +117,7 @@ def set_view_state(**changes: Any) -> None:
 
 
 def change_model(model: str, revision: str = "", **changes: Any) -> None:
-    """Select a model; ``changes`` are further fields to change.
+    """Select a model; ``changes`` are further fields of the view state to change.
 
     A selection of head and words belongs to a model and its texts, because it contains positions of tokens. The model's
     last selection for these texts is restored.
@@ -137,9 +137,9 @@ def change_model(model: str, revision: str = "", **changes: Any) -> None:
 
 
 def show_while_typing(origin: ViewState, **changes: Any) -> None:
-    """Change fields of the choice while the visitor types, without an entry in the browser's history.
+    """Change fields of the view state while the visitor types, without an entry in the browser's history.
 
-    ``set_view_state`` makes the entry at the end. ``origin`` is the choice before the visitor began to type.
+    ``origin`` is the view state before the visitor began to type. After the typing, ``set_view_state`` adds the entry.
     """
     _pick_up()
     st.session_state[TYPING] = origin
@@ -148,7 +148,7 @@ def show_while_typing(origin: ViewState, **changes: Any) -> None:
 
 
 def typing_origin() -> ViewState | None:
-    """Return the choice before the visitor began to type, or None if the visitor is not typing."""
+    """Return the view state before the visitor began to type, or None if the visitor is not typing."""
     found: ViewState | None = st.session_state.get(TYPING)
     return found
 
@@ -156,15 +156,15 @@ def typing_origin() -> ViewState | None:
 def is_followed() -> bool:
     """Return True if this run began with an address from a link or from the browser's history.
 
-    Such an address was not written by this session just before.
+    Return False if this session wrote the address itself.
     """
     return bool(st.session_state.get(FOLLOWED))
 
 
 def show_temporarily(choice: ViewState) -> None:
-    """Show ``choice`` while the page is open; the visitor's own choice is restored afterwards.
+    """Show the view state ``choice`` while the page is open; the visitor's own view state is restored afterwards.
 
-    If the browser's back button leads to a temporary view, that view does not become the visitor's own choice.
+    If the browser's back button leads to a temporary view, that view does not become the visitor's own.
     """
     lent: TemporaryView | None = st.session_state.get(LENT)
     same = lent is not None and (choice == get_view_state() or _texts(get_view_state()) == _texts(lent.shown))
@@ -180,25 +180,25 @@ def is_temporary() -> bool:
 
 
 def restore_view_state() -> None:
-    """Restore the visitor's own choice, unless the visitor has entered another text."""
+    """Restore the visitor's own view state after a temporary view, unless the visitor has entered another text."""
     lent: TemporaryView | None = st.session_state.pop(LENT, None)
     if lent is not None and _texts(get_view_state()) == _texts(lent.shown):
         set_view_state(**vars(lent.own))
 
 
 def notes() -> list[str]:
-    """Return sentences about parts of the address that could not be read, and about lost selections."""
+    """Return the sentences to show about the address: parts that could not be read, and lost selections."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
 
 
 def set_notes(sentences: list[str]) -> None:
-    """Store sentences to show until the choice changes."""
+    """Store sentences that are shown until the view state changes."""
     st.session_state[NOTES] = sentences
 
 
 def unshown_notes() -> list[str]:
-    """Return the notes that this run has not returned yet; notes may be added at any time in a run."""
+    """Return the notes that were added since the last call in this run."""
     said: set[str] = st.session_state.setdefault(SAID, set())
     new = [sentence for sentence in notes() if sentence not in said]
     said.update(new)
@@ -212,7 +212,7 @@ def change_language(code: str) -> None:
 
 
 def own_query() -> dict[str, str]:
-    """Return the page's own options in the address, as text (see ui/state/params.py)."""
+    """Return the query fields of the page's own options (see ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(current_view(), {})
     return found
 
@@ -228,7 +228,7 @@ def write_own(query: dict[str, str]) -> None:
 
 
 def page_query() -> dict[str, str]:
-    """Return the query of this view for a link; without the page's own options if it would be too long."""
+    """Return the query of this view for a link; if it would be too long, the page's own options are left out."""
     return _page_query(own_query(), get_view_state())
 
 
@@ -242,7 +242,7 @@ def _page_query(own: dict[str, str], choice: ViewState) -> dict[str, str]:
 def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
     """Store a new selection token and return its secret, which is valid until the next run of this session.
 
-    ``follow`` converts a selection to the new choice. ``present`` is called with the query of each stored choice.
+    ``follow`` converts a selection to the new view state. ``present`` is called with the query of each new view state.
     """
     mine = _session_fields()
     address = partial(_page_query, own_query())
@@ -262,7 +262,7 @@ def _pick_up() -> None:
 
 
 def of_older_text() -> bool:
-    """Return True, only the first time, if this page's options were chosen for another text or model."""
+    """Return True if this page's options were chosen for another text or model; a second call returns False."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
     view = current_view()
     is_older = view in older

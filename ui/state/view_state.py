@@ -1,6 +1,6 @@
-"""The choice that all pages share (model, text, selection), as a frozen dataclass stored in the address.
+"""The view state that all pages share (model, text, selection), as a frozen dataclass stored in the address.
 
-Positions (focus, to) are indices of the model's tokens, so they do not depend on the display of tokens or words.
+Positions (focus, to) are indices of the model's tokens, so they are the same if tokens are shown as words.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def example_of(text: str, pair: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class ViewState(MicroscopeOptions, SelectedText):
-    """The choice that all pages share; if a field is None, the page computes a default."""
+    """The view state that all pages share; if a field is None, the page computes a default."""
 
     pins: str = ""  # Pinned heads, such as "3-1,4-0".
     words: bool = False
@@ -82,9 +82,9 @@ DECLARED = options_of(ViewState)
 
 
 def to_query(choice: ViewState) -> dict[str, str]:
-    """Return a choice as the query of an address, without fields that have their default.
+    """Return a view state as the query of an address; fields that have their default are left out.
 
-    Texts that are too long are left out; see ``fits``.
+    Long texts are compressed. Texts that are too long even so are left out; see ``fits``.
     """
     values = {f.name: getattr(choice, f.name) for f in fields(ViewState) if getattr(choice, f.name) != f.default}
     query = {name: write_value(value) for name, value in values.items()}
@@ -98,12 +98,12 @@ def to_query(choice: ViewState) -> dict[str, str]:
 
 
 def fits(choice: ViewState) -> bool:
-    """Return True if a choice, with its texts, fits into a link."""
+    """Return True if a view state, with its texts, fits into a link."""
     return parse(to_query(choice))[0] == choice
 
 
 def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
-    """Return the choice in an address, and a sentence for each part that could not be read."""
+    """Return the view state in an address's query, and a sentence for each field that could not be read."""
     values: dict[str, Any] = {}
     notes: list[str] = []
     for name, raw in {**query, **_unpack(query.get(PACKED, ""), notes)}.items():

@@ -1,4 +1,4 @@
-"""Values that a reload of the page keeps, by the visitor's cookie."""
+"""Values that belong to a visitor, identified by the cookie, and that survive a reload of the page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class VisitorValues(Generic[T]):
-    """The value of each visitor, in memory until the app ends; thread-safe.
+    """A value for each visitor, in memory until the app ends; thread-safe.
 
-    If there are more than ``most`` values, the oldest are dropped. A visitor without a valid cookie has no value.
+    Beyond ``most`` values, the oldest are dropped. For a visitor without a valid cookie, no value is stored.
     """
 
     def __init__(self, most: int) -> None:
