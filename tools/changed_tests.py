@@ -118,7 +118,10 @@ def nearest(path: str, tests: Iterable[str]) -> list[str]:
 
 
 def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[str]:
-    """Return the nearest tests that import a module; with `indirect`, fall back on tests of its importers."""
+    """Return the tests that import a module, the nearest in the tree first.
+
+    If there are none and ``indirect`` is set, return the tests that import its importers, and so on.
+    """
     level = seen = frozenset([module_of(Path(path))])
     while level:
         level = graph.direct(level) - seen

@@ -43,9 +43,9 @@ def contract(declared: Mapping[str, Option] = DECLARED) -> str:
 
 
 def js_type(declared: Option) -> str:
-    """Return the JavaScript type of an option: a union of its values, or string if they include measures.
+    """Return the JavaScript type of an option: a union of its values, or string if the values include measures.
 
-    Measures are sent with the data, so that a new measure changes no script.
+    The names of measures reach the script with the data. A new measure therefore does not change this type.
 
     >>> js_type(DECLARED["order"]), js_type(DECLARED["scale"])
     ('string', '"sqrt"|"linear"')

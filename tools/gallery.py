@@ -18,7 +18,10 @@ MANY = 12  # maximal number of printed changes per figure
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the page; return 1 if a figure differs or is gone and ``--write`` is missing."""
+    """Write the page with every figure.
+
+    Return 1 if a figure differs from its golden file or is no longer drawn, and ``--write`` is not given.
+    """
     now, before = drawn(), kept()
     differ = {name: list(changes(before.get(name, {}), golden)) for name, golden in now.items()}
     told = [

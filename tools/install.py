@@ -183,7 +183,10 @@ def install(name: str, machine: Machine) -> None:
 
 
 def chromium() -> str | None:
-    """Return the path of the system's Chromium, as tests/support/browser.py looks for it, or None."""
+    """Return the path of the system's Chromium or of HEADLIGHT_CHROMIUM, or None.
+
+    tests/support/browser.py looks for the browser in the same places.
+    """
     return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 

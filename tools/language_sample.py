@@ -84,7 +84,7 @@ def entries(path: str, source: str) -> Iterator[Entry]:
 
 
 def draw(sources: Iterable[tuple[str, str]], number: int, seed: int, *, pages: bool) -> tuple[list[Entry], int]:
-    """Return the docstrings of the sample, in the order of the seed, and the total number of docstrings."""
+    """Return the first ``number`` docstrings in the order of the seed, and the total number of docstrings."""
     left_out = ("tests/",) if pages else ("tests/", *PAGES)
     found = [entry for path, source in sources if not path.startswith(left_out) for entry in entries(path, source)]
     return sorted(found, key=lambda entry: entry.rank(seed))[:number], len(found)

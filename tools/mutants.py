@@ -111,7 +111,10 @@ def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def with_opposite(node: ast.AST, name: str) -> str | None:
-    """Return the code of a node with its operator replaced by the opposite; None if it has no opposite."""
+    """Return the code of a node with its operator ``name`` replaced by its opposite, such as `==` by `!=`.
+
+    Return None if the operator has no opposite (OPPOSITE).
+    """
     changed = copy.deepcopy(node)
     operator = getattr(node, name)
     if isinstance(operator, list):
@@ -124,7 +127,7 @@ def with_opposite(node: ast.AST, name: str) -> str | None:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return True if an operand is text or a list; other arithmetic on it would only raise an error."""
+    """Return True if an operand is text or a list; another operator would then only raise an error."""
     literal = isinstance(node, ast.JoinedStr | ast.List | ast.Tuple) or is_message(node)
     return literal or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
 
@@ -153,7 +156,7 @@ def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def boolean(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of a condition or flag: negated, or with `and` in place of `or`."""
+    """Yield mutants of a condition or flag: a negated value, or `and` and `or` exchanged."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, str(not node.value)
     if isinstance(node, ast.BoolOp):
@@ -172,7 +175,7 @@ def result(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def statement(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants in which a call, an update or a raised error is deleted; calls that show messages stay."""
+    """Yield mutants in which a call, an augmented assignment or a `raise` is deleted; calls that show messages stay."""
     call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     if (call and not any(map(is_message, ast.walk(node)))) or isinstance(node, ast.AugAssign | ast.Raise):
         yield node, "pass"
@@ -264,7 +267,7 @@ def wait(process: psutil.Popen, limit: float) -> int | None:
 
 
 def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str:
-    """Test a mutant: apply it, run its tests, restore the file, and return the outcome."""
+    """Apply a mutant, run its tests and restore the file; return the outcome, such as "killed" or "survived"."""
     if not tests:
         return "survived, no test"
     file = root / mutant.path
@@ -280,7 +283,7 @@ def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str
 
 
 def outcomes_of(root: Path, drawn: Sequence[Mutant], limit: float) -> list[str] | None:
-    """Print and return the outcome of each mutant; return None if the tests fail without a mutant."""
+    """Print and return the outcome of each mutant; return None if the tests already fail without a mutant."""
     graph = read_graph(root)
     tests = {mutant.path: select_tests(graph, mutant.path) for mutant in drawn}
     every = sorted({test for listed in tests.values() for test in listed})

@@ -1,8 +1,12 @@
 """Rewriting of imports for the wheel: `import attention.mask` -> `import headlight.attention.mask`.
 
-The rewriter changes only names of modules that Python reads: imports, arguments of `import_module` and
-`find_spec`, arguments after "-m", `python -m` commands in messages, and imports in the examples of docstrings. It
-raises an error for a string that names a module in any other way, so that none is forgotten.
+The rewriter changes only names of modules that Python reads:
+
+- imports, also those in the examples of docstrings;
+- arguments of `import_module` and `find_spec`, and arguments after "-m";
+- `python -m` commands in messages.
+
+If a string names a module in any other way, the rewriter raises an error instead of leaving the old name.
 """
 
 from __future__ import annotations

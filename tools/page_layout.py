@@ -66,7 +66,7 @@ MEASURE = """(figure) => {
 
 
 def measure(page: Page, view: str) -> tuple[list[str], int | None]:
-    """Return the names of a view's controls above the fold, and the top of its first figure in pixels."""
+    """Return the names of a view's controls above the fold, and the top edge of its first figure in pixels."""
     found: Any = page.evaluate(MEASURE, VISITS[view].figure.replace(", " + LACKING, ""))
     return list(found[0]), found[1]
 

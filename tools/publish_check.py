@@ -46,7 +46,7 @@ def environment(python: str, folder: Path) -> Path:
 
 
 def check_files(files: Sequence[Path], folder: Path) -> dict[str, bool]:
-    """Check the packages with twine and check-wheel-contents."""
+    """Check the packages with twine and check-wheel-contents; return the results by name."""
     python = environment(sys.executable, folder / "checkers")
     found = {"install the checkers": run([python, "-m", "pip", "install", "-q", *CHECKERS], folder)}
     found["twine check"] = run([python, "-m", "twine", "check", *files], folder)
@@ -58,7 +58,7 @@ def check_files(files: Sequence[Path], folder: Path) -> dict[str, bool]:
 
 
 def check_installs(files: Sequence[Path], folder: Path) -> dict[str, bool]:
-    """Install each package in an empty environment of each Python, and try it there."""
+    """Install each package in an empty environment of each Python, and run it there; return the results by name."""
     found = {}
     for name in filter(starts, PYTHONS):
         for file in files:

@@ -36,7 +36,11 @@ def processor_seconds() -> float:
 
 
 def record(folder: Path) -> None:
-    """Make the backend of this process save its slow answers to a folder, if they are of the app's own models."""
+    """Replace the computation of answers in this process: slow answers are also saved to a folder.
+
+    Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
+    computed.
+    """
     compute, stored = SubprocessBackend.made, StoredAnswers(folder)
 
     def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
@@ -75,7 +79,7 @@ def visit(folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Replace the stored answers, or list the stale ones; return 1 if there are any."""
+    """Replace the stored answers, or list those that no view requests any more; return 1 if there are any."""
     if arguments[:1] == ["serve"]:
         record(Path(os.environ[FOLDER]))
         sys.argv = ["streamlit", "run", "app.py", "--server.address=127.0.0.1", *arguments[1:]]

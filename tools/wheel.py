@@ -57,7 +57,10 @@ def stage_files(root: Path, to: Path) -> None:
 
 
 def staged_app(root: Path, to: Path) -> None:
-    """Copy the files of the second wheel to a folder, at the places that the first wheel expects."""
+    """Copy the files of the second wheel to a folder.
+
+    Their places are those at which the modules of the first wheel look for them.
+    """
     _place(root, to, [*((room, room) for room in APP_ROOMS), (LAUNCHER, LAUNCHER)])
     shutil.copytree(root / ".streamlit", to / PACKAGE / ".streamlit")
     _copy_assets(root, to, lambda name: name not in (*ASSETS, *LEFT_OUT))

@@ -73,7 +73,10 @@ def _of_data() -> Iterator[str]:
 
 
 def update_catalog(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
-    """Return the catalogue in a file with exactly the wanted messages, sorted; translations are kept."""
+    """Return the catalogue of a translation file with exactly the messages ``wanted``, sorted.
+
+    Known translations are kept, and new messages have none.
+    """
     with file.open("rb") as source:
         old = read_po(source, locale=file.stem)
     new = Catalog(locale=file.stem, charset="utf-8", fuzzy=False)

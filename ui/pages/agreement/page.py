@@ -81,10 +81,10 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """Return the index of the focus word, and notes on an invalid choice of it.
+    """Return the index of the focus word, whose vector is explained, and notes if the selected word is invalid.
 
-    The focus is the reader's word, else the example's, else the word with the strongest link. In a causal model without
-    a choice, it is the last word.
+    The focus is the visitor's word, else the example's, else the word with the strongest link. In a causal model
+    without a selected word, it is the last word.
     """
     if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
@@ -137,7 +137,7 @@ def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: 
 
 
 def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """Draw a sentence on the agreement, the matrices (method, word) and (method, method), and the download."""
+    """Draw the result sentence, the matrices (method, word) and (method, method), and the download."""
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     computation = shares_computation(question, ways)
@@ -292,7 +292,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Agreement in the page."""
     selected = get_view_state()
     answerer = pick_single_text_model(selected)
     chosen = answerer.answer_for(selected)

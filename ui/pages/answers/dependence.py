@@ -41,10 +41,10 @@ from viz.paper.notebook import Computation, flow_computation
 
 @dataclass(frozen=True, eq=False)
 class ExplainedAnswer:
-    """The part of a text pair that contains an explained answer, its trace, and the answer's tokens.
+    """An answer to explain, with the trace of the question and the part of the passage around the answer.
 
-    The pair is the question with the part of the passage that a single window contains. ``span`` is (first, last) in
-    the trace, None if the model gives no answer.
+    The part of the passage is the window of the passage from which the model gave the answer. ``span`` is the (first,
+    last) token of the answer in the trace, or None if the model gives no answer.
     """
 
     request: TraceRequest
@@ -53,7 +53,7 @@ class ExplainedAnswer:
     span: tuple[int, int] | None = None
 
     def tokens(self, place: str) -> list[int]:
-        """Return the tokens of the question, the passage or the answer."""
+        """Return the indices of the tokens of the question, the passage or the answer, as ``place`` names it."""
         if place == CHOSEN and self.span is not None:
             return list(range(self.span[0], self.span[1] + 1))
         row, segment = self.trace.source, 0 if place == QUESTION else 1
@@ -78,7 +78,7 @@ def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
 def read_answer(
     who: PageModel, texts: tuple[str, str], found: PassageAnswers | None, span: AnswerSpan | None
 ) -> ExplainedAnswer:
-    """Trace the question with the part of the passage in the answer's window."""
+    """Trace the question with the window of the passage that contains the answer."""
     question, passage = texts
     start, end = (0, len(passage)) if found is None else found.windows[0 if span is None else span.window].letters
     cut = None if found is not None else CUT

@@ -40,7 +40,7 @@ def how_to_read() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Question answering in the page."""
     chosen = get_view_state()
     get_params(AnswersOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(ANSWER, chosen, AnswersOptions)

@@ -31,7 +31,7 @@ PHASES = {
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Build atlas in the page."""
     options = get_params(AtlasBuildOptions)
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)

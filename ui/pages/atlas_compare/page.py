@@ -31,7 +31,7 @@ from viz.figures.head_maps import head_map, mark_heads
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Compare atlases in the page."""
     left, middle, right = st.columns(3)
     options = get_params(AtlasCompareOptions)
     first, name = pick_atlas(AtlasCompareOptions, left), atlas_name(options.atlas)

@@ -28,7 +28,7 @@ SNIPPET = 140  # characters of a window in the table
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Word pairs in the page."""
     first, second, third = st.columns(3)
     atlas = pick_atlas(AtlasSearchOptions, first)
     if atlas is None:

@@ -324,7 +324,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Block in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     options = get_params(BlockOptions)

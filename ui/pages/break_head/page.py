@@ -96,7 +96,10 @@ def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, 
 
 
 def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, str, str]) -> str:
-    """Return the results for the swapped sentence and for the rewordings."""
+    """Return sentences on the sentence with swapped nouns and on the rewordings.
+
+    They state if the head follows the word or its position, and in how many rewordings the result is the same.
+    """
     parts = []
     swapped = next((one.test for one in trials if one.kind == "swapped"), None)
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
@@ -130,7 +133,10 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
     test: LinkTest,
     trials: Sequence[Trial],
 ) -> None:
-    """Draw the button that saves a sentence as a card, if the head prefers the wrong noun, which must be known."""
+    """Draw the button that saves the sentence as a counter-example (card).
+
+    It is drawn only if the right noun is known and the head gives another noun more weight.
+    """
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
     if test.outcome != "fooled":
@@ -190,7 +196,7 @@ MARGINS = "right, other = measure_links(view, words)\nnumbers = right - other"  
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Break the head in the page."""
     begin_with(get_view_state())
     draw_text_and_claim()
     code = classroom.code()

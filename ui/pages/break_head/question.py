@@ -28,9 +28,9 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BreakHeadOptions:
-    """Options of the view Break the head; each word is one of the text, and "" means a guess.
+    """Options of the view Break the head; each of the three words is a word of the text, or "" to guess it.
 
-    The nouns are dropped if the text changes, because another text may mean the other noun.
+    If the text changes, both nouns are reset to guesses, because another sentence may mean another noun.
     """
 
     source: str = ""
@@ -51,16 +51,16 @@ class BreakHeadOptions:
 
 @dataclass(frozen=True)
 class NounQuestion:
-    """The words of the question in a text; the right noun is ``words.right`` only if ``is_known``."""
+    """The three words of the question in a text; if not ``is_known``, the noun ``words.right`` is only a guess."""
 
     words: LinkWords
     is_known: bool  # if the app's annotations or the visitor state the right noun
 
 
 def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
-    """Return the words of the question, or None if the text has fewer than three words.
+    """Return the pronoun and the two nouns of a text, or None if the text has fewer than three words.
 
-    Without a pronoun, the last word takes its place.
+    If the text has no pronoun, its last word is used instead.
     """
     known = known_words(view.trace.text)
     named = ("", "", "") if known is None else (known.source, known.right, known.other)
@@ -96,8 +96,8 @@ class Trial:
     """Another sentence, with the head's weights on the same words.
 
     The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
-    is the weight of the word that was right in the visitor's sentence. Which noun is right there depends on the
-    meaning, so the outcome says only which word the head prefers.
+    is the weight of the word that was right in the visitor's sentence. Which noun is right in the swapped sentence
+    depends on its meaning, so the outcome only states the preferred word.
     """
 
     kind: Kind

@@ -6,10 +6,10 @@
     W_Q,1,0,20,0
     …
 
-Each line is a row of a matrix: the matrix's name, the row's name, its numbers. The rows of X are named by the
-tokens, those of E by the vocabulary's words; W_Q, W_K and W_V have a row for each column of X. W_O, W_1, W_2 and E
-are optional: the first three default to identity matrices, E defaults to X with the tokens as words. A file that
-Headlight writes also contains the results (Q, K, V and so on); they are ignored when a file is read.
+Each line is a row of a matrix: the name of the matrix, the name of the row, and its numbers. The rows of X have the
+tokens as names, and those of E the words of the vocabulary. W_Q, W_K and W_V have a row for each column of X. W_O, W_1,
+W_2 and E are optional: W_O, W_1 and W_2 default to identity matrices, and E defaults to X with the tokens as words. A
+file that Headlight writes also contains the results (Q, K, V and so on), which are ignored when it is read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Line = Sequence[str | float]
 
 
 def write(example: Example, found: ToyExample | None = None, names: Sequence[str] = MATRICES) -> str:
-    """Return the named matrices as CSV, with all results if ``found`` is given.
+    """Return the matrices ``names`` of the example as CSV; if ``found`` is given, append all results.
 
     Shorter rows are padded with empty cells, so that the file is a rectangular table.
     """

@@ -152,7 +152,7 @@ LARGER = 8.0  # factor of the scores in the last matrix: √d_k of a head with d
 
 @cache
 def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
-    """Return the widths to draw, ``here`` among them, and the softmax sensitivity with and without 1/√d_k."""
+    """Return the widths d_k to draw, including ``here``, and the softmax sensitivity with and without 1/√d_k."""
     widths = tuple(sorted({*WIDTHS, here}))
     return widths, *by_width(widths, DRAWN)
 
@@ -170,7 +170,10 @@ def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
 
 
 def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
-    """Return the Jacobian of a row's weights with respect to its scores, a matrix for each scale."""
+    """Return the Jacobian of a row's attention weights with respect to its scores, a matrix for each scale.
+
+    The scales are those of ``row_scores``.
+    """
     free = np.isfinite(worked.masked[head, row])
     names = tuple(name for name, seen in zip(example.tokens, free, strict=True) if seen)
     limit = 0.25  # the maximum of a·(1 − a), at a = 0.5
@@ -184,7 +187,7 @@ def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> lis
 
 
 def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) -> str:
-    """Describe how sensitive the weights of a row are to its scores, under the three scales."""
+    """Describe the sensitivity of a row's weights to its scores, Σ a·(1 − a), for each scale of ``row_scores``."""
     steep = {
         title: float(softmax_sensitivity(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()
     }

@@ -147,7 +147,7 @@ def how_to_read() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view By hand in the page."""
     now, small, problems = get_example()
     now, more = fit_options(now, small)
     with st.container():  # always present, so that later elements keep their position

@@ -157,7 +157,10 @@ def _answers_of(case: AblationExperiment, at: int) -> Computation | None:
 
 
 def chance(case: AblationExperiment) -> None:
-    """Draw the effects of random edits of the same kinds and number, with the chosen edits among them."""
+    """Draw a histogram of the effects of random edits, and the effect of the chosen edits as a line.
+
+    The random edits are of the same kinds and number as the chosen edits.
+    """
     if not case.edits:
         return
     row = case.view.trace.source

@@ -47,7 +47,7 @@ NO_LABELS = gettext_lazy("This model predicts a number. Choose another output.")
 
 @dataclass(frozen=True, eq=False)
 class LabelPair:
-    """Two labels of a text or word, with the request that scores them, and their places among all labels."""
+    """Two labels to compare, with the request that scores all labels, and the indices of both (``places``)."""
 
     question: LabelEffects
     names: tuple[str, str]
@@ -55,7 +55,7 @@ class LabelPair:
     places: tuple[int, int]
 
     def reduce(self, effect: Effect) -> Effect:
-        """Convert the logits of all labels into the log-probabilities of these two."""
+        """Convert the logits of all labels into the log-probabilities of this pair of labels."""
         logs = log_probabilities(effect.values, self.sort)
         assert logs is not None  # pick_labels has already rejected regression heads
         return replace(effect, values=logs[:, list(self.places)], names=self.names)
@@ -124,10 +124,10 @@ HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUS
 
 @dataclass(frozen=True, eq=False)
 class AnswerMetric:
-    """A metric of the model's answer.
+    """A number that measures the model's answer: log-odds of two answers, or the cosine similarity of a vector.
 
-    ``request`` is the text as the model reads it for this answer. ``names`` are the two answers compared by
-    log-odds, or () for a vector. ``labels`` are the two answers if the request scores more labels.
+    ``question`` is the request for the answer, and ``request`` that for a trace of the same text. ``names`` are the two
+    answers, or () for a vector. ``labels`` is given if the answers are two of several labels.
     """
 
     question: AnyEffects
@@ -157,9 +157,9 @@ class AnswerMetric:
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
-        """Return the computation of ``numbers`` from ``effects``, those of the edit sets that ``sets`` lists.
+        """Return the notebook code for the expression ``numbers`` of ``effects``, the effects of some edit sets.
 
-        ``sets`` may refer to ``heads``, all heads of the model.
+        ``sets`` is an expression for a list of edit sets. It may use ``heads``, the list of all heads, and ``names``.
         """
         values = "values" if self.labels is None else "log_probabilities(values, sort)[:, list(places)]"
         code = (
@@ -181,12 +181,12 @@ class AnswerMetric:
         return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
-        """Return the sizes of changes as shown: changes of log-odds as they are, 1 − cosine for a vector."""
+        """Return changes of the metric as shown: changes of log-odds unchanged, and 1 − cosine for a vector."""
         return changes if self.names else np.maximum(-changes, 0)
 
     @property
     def effect(self) -> str:
-        """Return the label of an effect."""
+        """Return the label of an effect, that is, of a change of the metric."""
         return (
             _("change of the log-odds of “{word}”", word=self.names[0])
             if self.names

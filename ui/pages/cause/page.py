@@ -130,7 +130,7 @@ def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | Non
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Cause in the page."""
     chosen = begin_with(get_view_state())
     answerer = metric_model(get_params(CauseOptions), chosen)
     compose(chosen, kind_of(chosen), answerer)

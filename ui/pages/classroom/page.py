@@ -121,7 +121,7 @@ def _open() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Class in the page."""
     code = classroom.code()
     if code is not None and store().teaches(code, visitor_secret()):
         desk(code)

@@ -45,10 +45,10 @@ def sentences(left: View, right: View) -> list[str]:
 
 
 def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> FloatArray:
-    """Return the mean Jensen–Shannon divergence of each pair of heads in bits, (left head, right head).
+    """Return the Jensen–Shannon divergence of each pair of heads in bits, shape (left head, right head).
 
-    ``models`` are name and revision of each model. Results are cached. Raise UserError if a model cannot read the
-    sentences.
+    It is the mean over annotated sentences (``sentences``). ``models`` are name and revision of each model. Results are
+    cached. Raise UserError if a model cannot read the sentences.
     """
     texts = sentences(beside.left, beside.right)
     part = beside.left.part or beside.left.trace.part
@@ -67,7 +67,7 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
 
 
 def match_heads(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> tuple[Heads, FloatArray]:
-    """Return the most similar head of the other model for each head, and their divergences in bits.
+    """Return for each head of the first model the most similar head of the second, and their divergence in bits.
 
     The shapes are (layer, head, 2) and (layer, head).
     """
@@ -91,7 +91,10 @@ def _change_cache() -> ByteLru[Changes]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two readings (a text read by a model), the change of each head, and the head, query and key in focus."""
+    """Two readings (a text read by a model), the change of each head, and the head, query and key in focus.
+
+    The partner of a head is the head of the second reading with which it is compared.
+    """
 
     sides: Sides
     changes: Changes
@@ -105,18 +108,25 @@ class Comparison:
 
     @property
     def row(self) -> int | None:
-        """Return the index of the aligned pair of the query in focus; None if the word has no counterpart."""
+        """Return the index of the pair of aligned queries that contains the query in focus.
+
+        Return None if the query has no counterpart in the second reading.
+        """
         return self.sides.beside.queries.pair_of(0, self.focus)
 
     @property
     def column(self) -> int | None:
-        """Return the index of the aligned pair of the key in focus; None without a key or a counterpart."""
+        """Return the index of the pair of aligned keys that contains the key in focus.
+
+        Return None if there is no key in focus, or if it has no counterpart.
+        """
         return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
-        """Return the attention of the query in focus in both readings, (key,) each.
+        """Return the attention of the query in focus to all keys in both readings, (key,) each.
 
-        For a word of several tokens it is the mean over them. The second row is NaN if the word has no counterpart.
+        For a word of several tokens, it is the mean over these tokens. The second row is NaN if the word has no
+        counterpart.
         """
         beside, row = self.sides.beside, self.row
         if row is None:
@@ -132,9 +142,9 @@ class Comparison:
 
 
 def compare(choice: ViewState, sides: Sides) -> Comparison | None:
-    """Compare the readings; return None with a notice if they cannot be compared.
+    """Compare the two readings; return None with a notice if they cannot be compared.
 
-    Raise UserError if the heads of two models cannot be matched.
+    Raise UserError if two models are compared and their heads cannot be matched.
     """
     beside = sides.beside
     heads, unlike = same_heads(beside.left, beside.right), None

@@ -73,7 +73,7 @@ class CompareOptions(AnsweringOptions):
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
     """Return the options with a default for the second reading.
 
-    It is a second text if a ready pair contains the first text, else the same text with ablated heads.
+    The default is a second text if a ready pair contains the first text, else the same text with ablated heads.
     """
     other = settle_second_text(CompareOptions, choice, options.other)
     return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
@@ -103,9 +103,10 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
 
 
 def pick_heads(same: bool) -> bool:
-    """Return True if heads are paired by similarity, and False if they are paired by number.
+    """Draw the control of the pairing of heads; return True for "by similarity", and False for "by number".
 
-    The control is disabled if ``same`` is false, because the models then have no heads with equal numbers.
+    If ``same`` is False, the models have different numbers of layers or heads. Heads are then paired by similarity, and
+    the control is disabled.
     """
     picked: str = bound_widget(
         CompareOptions,

@@ -183,7 +183,7 @@ def _word_count(found: Comparison) -> int:
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
     """Return the row in focus: the words, their weights in both readings, and the target's index among them.
 
-    Words are in the order of the first text; words that only the second text has come before the next common word. Only
+    Words are in the order of the first text. A word that only the second text has precedes the next common word. Only
     the MOST_WORDS words with the largest weights are returned.
     """
     sides, (first, second) = found.sides, found.rows()
@@ -330,7 +330,7 @@ def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Compare in the page."""
     chosen, options_now = get_view_state(), get_params(CompareOptions)
     if options_now.show == "set" and not chosen.opened:
         pick_source()

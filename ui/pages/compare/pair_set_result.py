@@ -57,10 +57,10 @@ class PairSet:
 
     @property
     def meaning_excess(self) -> Numbers:
-        """Return how much more each head changes in pairs than in control pairs, (head,) in bits.
+        """Return the mean divergence of each head in pairs minus that in control pairs, (head,) in bits.
 
-        The meaning changes in pairs; in control pairs only the wording does. If a kind is missing, return the mean
-        change of the other kind.
+        The meaning differs between the texts of a pair; in a control pair only the wording differs. If one kind of pair
+        is missing, return the mean divergence of the other kind.
         """
         told = self.across
         if told.has_test:
@@ -284,7 +284,7 @@ def _describe_untested(found: PairSet) -> str:
 
 
 def describe_head(found: PairSet, head: Place) -> str:
-    """Describe a head's mean change in pairs (of meaning) and in control pairs (of wording), and the test.
+    """Describe a head's mean change in pairs (of meaning) and in control pairs (of wording), and the test of both.
 
     Means have 95 % intervals.
     """

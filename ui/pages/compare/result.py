@@ -135,7 +135,10 @@ def _describe_unmatched(found: Comparison) -> str:
 
 
 def heads_csv(found: Comparison) -> str:
-    """Return a CSV row per head: its partner, the divergence in bits, and the weight on unaligned words."""
+    """Return a CSV row per head of the first reading, with its partner in the second and their divergence in bits.
+
+    The last columns are the weights on words that have no counterpart.
+    """
     names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
              "second, not compared"]  # fmt: skip
     bits, (first, second) = found.changes.bits, found.changes.lost

@@ -37,7 +37,7 @@ A_PAIR = 200  # approximate bytes of an aligned pair of cells
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two readings with aligned words, and their names."""
+    """Two readings (a text read by a model) with aligned words, and their names."""
 
     beside: AlignedViews
     look: ViewOptions
@@ -54,7 +54,7 @@ class Sides:
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
-        """Return the word of an aligned pair of keys or queries; both words if they differ."""
+        """Return the word of an aligned pair of keys (or of queries); if the two words differ, return both."""
         aligned = self.beside.keys if key else self.beside.queries
         left, right = (self._text(side, aligned.pairs[pair][side], key=key) for side in (0, 1))
         same = self.two_models or left.casefold() == right.casefold()

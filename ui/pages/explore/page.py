@@ -140,6 +140,6 @@ def draw_text_and_picture() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Explore in the page."""
     st.caption(translate(WHAT))
     draw_text_and_picture()

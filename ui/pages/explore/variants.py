@@ -104,7 +104,7 @@ def other_text(choice: ViewState, variants: Variants) -> str:
 
 
 def describe_change(choice: ViewState, variants: Variants) -> str | None:
-    """Return a sentence about the heads that switch their preferred candidate, and the most changed head.
+    """Return a sentence about the heads that switch their preferred candidate, and the head that changes most.
 
     Return None if a word is missing. Raise UserError if a text cannot be read.
     """

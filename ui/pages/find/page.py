@@ -165,7 +165,7 @@ def _with_text(request: TraceRequest, text: str) -> TraceRequest:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Find in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     row = control_row("find")

@@ -180,9 +180,9 @@ ROLE_NAMES: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
-    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of direction.
+    """Draw the sentence as chips, and in ``row`` the controls for clicks and for the direction of links.
 
-    The role is the source word or a candidate.
+    A click on a word makes it the source word or a candidate, according to the first control.
     """
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     row.segmented_control(
@@ -316,7 +316,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """Describe what the head that prefers the first candidate most prefers in the changed text."""
+    """Describe the head with the largest preference for the first candidate: its preference in the changed text."""
     layer, head = _strongest(asked.preference)
     now = other.strengths[:, layer, head]
     names = other.name(other.words.first), other.name(other.words.second)

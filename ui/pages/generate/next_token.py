@@ -31,7 +31,7 @@ BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     """Describe the likeliest next token, and the rank of the token that an example expects.
 
-    Examples are read without their last word: ``word`` is that word, and ``expected`` its first token, if known.
+    An example is read without its last word, ``word``. ``expected`` is the first token of this word, or None.
     """
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
@@ -98,9 +98,9 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
-    """Return the first token of the example's last word, which the prompt leaves out.
+    """Return the first token of the word that the model should guess: the last word of the example.
 
-    Return None if tokens were generated already, because the word is no longer expected.
+    Return None without such a word, or if tokens were generated already.
     """
     if not prompt.left_out or request.written:
         return None

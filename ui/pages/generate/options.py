@@ -116,7 +116,8 @@ _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 class Prompt:
     """The text that the model reads before it generates.
 
-    An example of the app may stop before its last word, which the model then has to guess: ``left_out``, else "".
+    If the text is an example of the app, its last word may be missing, so that the model has to guess it. ``left_out``
+    is this word, else "".
     """
 
     text: str
@@ -156,7 +157,7 @@ def read_path(raw: str) -> tuple[int, ...] | None:
 
 
 def mark_of(request: NextToken) -> str:
-    """Return a short hash of the model and the prompt, with which a path of tokens is stored."""
+    """Return a short hash of the model and the prompt; a path of generated tokens is valid only for the same hash."""
     return fingerprint(f"{request.model}\0{request.revision}\0{request.cut}", request.text)
 
 
@@ -189,7 +190,10 @@ def clamp(value: int, least: int, most: int) -> int:
 
 
 def on_path(asked: NextToken, options: GenerateOptions) -> NextToken:
-    """Return the request with the generated tokens in the options, if they belong to its model and prompt."""
+    """Return the request with the generated tokens in the options.
+
+    If these tokens belong to another prompt or model, return the request without generated tokens.
+    """
     mine = options.of == mark_of(asked)
     return replace(asked, written=(read_path(options.written) or ()) if mine else ())
 
@@ -240,11 +244,11 @@ def new_prompt(text: str) -> None:
 
 
 def text_of(request: NextToken, step: DecodingStep) -> str:
-    """Return the prompt, truncated as requested, followed by the generated text."""
+    """Return the prompt, as far as the model reads it, followed by the generated text."""
     ends = [span[1] for span in step.row.spans[: prompt_length(step, request)] if span is not None]
     return request.text[: max(ends)] + step.text if request.cut and ends else request.text + step.text
 
 
 def prompt_length(step: DecodingStep, request: NextToken) -> int:
-    """Return the number of tokens before the generated tokens."""
+    """Return the number of tokens of the prompt, which precede the generated tokens."""
     return len(step.row) - len(request.written)

@@ -103,7 +103,7 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Generate in the page."""
     chosen = get_view_state()
     get_params(GenerateOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)

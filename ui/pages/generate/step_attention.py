@@ -57,7 +57,7 @@ class StepAttention:
 def selected_step(
     request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> tuple[NextToken, DecodingStep, int]:
-    """Return the request and the result of the selected step, and the position that it predicts.
+    """Return the request and the result of the selected generation step, and the position of the token it predicts.
 
     Raise UserError if the model cannot answer.
     """
@@ -276,7 +276,7 @@ FOLLOWED = 3  # tokens with a curve
 def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
     """Draw the logit lens of the selected step.
 
-    The tracked tokens are the token that followed, if any, then the likeliest candidates.
+    It tracks the token that follows in the text, if any, and the likeliest candidates.
     """
     asked, mine, place = selected_step(request, step, options)
     came = step.row.ids[place : place + 1]

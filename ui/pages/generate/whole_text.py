@@ -250,7 +250,10 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """Draw the comparison of step-by-step maps with those of a single pass, if the section is open."""
+    """Draw a check of the key–value cache, if its section is open.
+
+    The check compares the attention of each generation step with the same row of a single pass over the whole text.
+    """
     folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
     if not folded.open:
         return
@@ -270,7 +273,11 @@ def same_numbers(request: NextToken, step: DecodingStep) -> None:
 
 
 def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -> str:
-    """Describe the largest differences between step-by-step maps and those of a single pass."""
+    """Describe the largest differences between the attention of single steps and that of a single pass.
+
+    ``worst`` is the largest difference of a weight, and ``later`` the largest weight on a later token. Of ``many``
+    steps, ``seen`` were compared and ``cached`` used the key–value cache.
+    """
     if seen == 0:
         return translate(NO_STEPS)
     return _(

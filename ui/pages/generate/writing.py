@@ -69,7 +69,10 @@ def note(request: NextToken, candidate: NextCandidate) -> None:
 
 
 def remember(request: NextToken, step: DecodingStep) -> None:
-    """Add the path of a step to the history; tokens from a link have no known probability."""
+    """Add the generated tokens before a step to the history.
+
+    Tokens from a link have no known probability.
+    """
     history, path = history_of(request), request.written
     pieces = step.row.pieces[len(step.row) - len(path) :]
     for end, piece in enumerate(pieces, start=1):
@@ -126,7 +129,7 @@ JOB = "generate_job"
 
 @dataclass
 class WritingJob:
-    """The generation of several tokens."""
+    """A job that generates ``many`` tokens after the request ``start``."""
 
     start: NextToken
     many: int
@@ -147,7 +150,7 @@ def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
 
 
 def written_on(request: NextToken) -> NextToken:
-    """Continue the current job as far as possible; return the request for the text that it reached.
+    """Continue the current generation job as far as possible; return the request for the text with the new tokens.
 
     The address is updated. Raise UserError if the model cannot answer.
     """

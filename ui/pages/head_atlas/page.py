@@ -55,7 +55,7 @@ SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR, SHOWN_LINKS = 12, 6, 5, 12
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Head atlas in the page."""
     first, second, third = st.columns(3)
     atlas = pick_atlas(HeadAtlasOptions, first)
     if atlas is None:

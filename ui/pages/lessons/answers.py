@@ -47,7 +47,10 @@ class StepAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the step is finished, so that the text after the answer may be shown."""
+        """Return True if the visitor has answered or revealed the step, so that the text after the answer may be shown.
+
+        A wrong answer does not count.
+        """
         return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
 
 
@@ -316,9 +319,9 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
 
 
 def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """Return a lesson's question in the form for a class.
+    """Return a lesson's question as a question to the class.
 
-    The answers of a choice are given as texts, and a token as its word.
+    The answers of a choice become texts, and a token becomes its word.
     """
     prompt, tolerance = markdown_of(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":

@@ -82,7 +82,7 @@ def is_replaced() -> bool:
 
 
 def restore_draft() -> None:
-    """Bring back the text that was replaced last; the present text can be brought back in the same way."""
+    """Exchange the present draft with the text that was replaced last; a second call exchanges them again."""
     replace_draft(st.session_state.pop(REPLACED))
 
 

@@ -190,7 +190,7 @@ def how_to_read() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Lessons in the page."""
     options = get_params(LessonsOptions)
     adopt_link_draft(options)
     place = st.empty()

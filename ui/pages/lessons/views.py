@@ -47,7 +47,7 @@ PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vect
 
 @dataclass(frozen=True)
 class StepView:
-    """The state of a step's view that is needed to check the reader's answer."""
+    """The state of a step's view from which the reader's answer is checked."""
 
     asked: CheckContext
     view: View | None = None
@@ -62,7 +62,7 @@ def choice_of(pointed: Pointed) -> ViewState:
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
-    """Return the fields of a view state that determine its numbers."""
+    """Return the fields of a view state on which the numbers of a step's view depend, such as model and text."""
     part = "cross" if view_named(pointed.page) == "translate" else choice.part
     return CheckInput(
         model=choice.model,
@@ -78,10 +78,10 @@ def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
 
 
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """Show the state of a step's view when the reader enters the step, or has changed the text elsewhere.
+    """Show the view state of a step, when the reader enters the step or has changed the text on another page.
 
-    If the reader followed an address into the step, its head and words remain. The reader's own state returns after the
-    lesson.
+    If the reader followed a link into the step, its head and words remain. The reader's own view state returns after
+    the lesson.
     """
     wanted, now = choice_of(pointed), get_view_state()
     entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
@@ -106,7 +106,7 @@ def withheld_part(step: LessonStep) -> str:
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
-    """Draw the view of a step and the link to its page; the part ``held`` is hidden."""
+    """Draw the view of a step and the link to its page; ``held`` names the part that is hidden."""
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:

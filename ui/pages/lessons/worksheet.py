@@ -101,7 +101,7 @@ def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str) ->
 
 
 def worksheet(known: NamedLesson) -> list[Block]:
-    """Return the questions with their step's text, figures and numbers, and answers or room for them."""
+    """Return the questions with the text, figures and numbers of their steps, and answers or room for them."""
     blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     for at, step, question, found in _question_steps(known):
         blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
@@ -125,7 +125,7 @@ def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:
 def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
     """Yield the model, the text and the numbers of a step's view, or the page that has them.
 
-    Nothing that a prediction must not see is in them.
+    Numbers that would give away the answer of a prediction are left out.
     """
     if step.view is None or withheld_part(step) == VIEW:
         return

@@ -96,9 +96,9 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
 
 
 def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
-    """Return the token of blank ``at`` in the trace.
+    """Return the index in the trace of the token of blank number ``at``.
 
-    Return None if the tokens of the trace differ, because masks changed the tokenization.
+    Return None if the trace has other tokens than the prediction, because masks changed the tokenization.
     """
     if filled.whole:
         return filled.blanks[at].position

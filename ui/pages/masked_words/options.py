@@ -100,7 +100,7 @@ def texts_of(choice: ViewState) -> tuple[str, str | None]:
 
 
 def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
-    """Return the hidden character spans: the reader's if they belong to this text, else those of a default word.
+    """Return the character spans of hidden words: those of the visitor if they belong to this text, else a default.
 
     ``mask`` is the mask token of the page's model, which may occur in the text.
     """
@@ -200,16 +200,17 @@ def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> N
 
 
 def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
-    """Return the hidden character spans after a click on a word.
+    """Return the character spans of hidden words after a click on the word with the tokens ``group``.
 
-    At first a default word is hidden. The first click on another word replaces it; later clicks hide or uncover words.
+    ``first`` is True as long as a default word is hidden. A click on another word then replaces it; otherwise a click
+    hides or uncovers the word.
     """
     ours = first and not any(lies_in(row, at, hidden) for at in group)
     return toggle_hidden(row, () if ours else hidden, group)
 
 
 def pick_blank(filled: Filled) -> int:
-    """Return the index of the shown blank, with a control if there are several."""
+    """Return the index of the blank to show; if there are several, draw a control for it."""
     blank = min(get_params(MaskedWordsOptions).blank, len(filled.blanks) - 1)
     if len(filled.blanks) > 1:
         bound_widget(

@@ -76,7 +76,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Masked words in the page."""
     chosen = get_view_state()
     get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)

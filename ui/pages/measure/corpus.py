@@ -97,7 +97,8 @@ WANTED = {
 def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
     """Draw the controls of the data; return the corpus to score, and a separate corpus for choosing heads.
 
-    The second is None if heads are chosen on one half of the corpus. Return None if no data are chosen yet.
+    The separate corpus is None if heads are chosen on one half of the corpus and scored on the other. Return None if no
+    data are chosen yet.
     """
     left, right = st.columns([3, 2])
     bound_widget(MeasureOptions, "data", left.segmented_control, required=True)
@@ -150,8 +151,8 @@ def _parse_once(file: Any, format: str, key: str) -> AnnotatedCorpus:
 class CorpusScores:
     """Scores of a model's heads on a corpus, complete or as far as computed.
 
-    ``chooser`` has the counts on which heads are chosen, if they are separate. ``random`` has the counts for random
-    weights.
+    A score is the share of annotated links that a head finds. ``chooser`` has the counts of a separate corpus on which
+    heads are chosen, if there is such a corpus. ``random`` has the counts for a model with random weights.
     """
 
     corpus: AnnotatedCorpus
@@ -162,23 +163,24 @@ class CorpusScores:
     revision: str | None = None
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
-        """Return the best head of each relation on held-out data, with p-values corrected together."""
+        """Return the best head of each relation, scored on held-out data; p-values are corrected for all relations."""
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
 
     def heads(self, relation: str) -> list[RelationRow]:
-        """Return the scores of all heads for a relation on all sentences, with p-values corrected together."""
+        """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads."""
         return of_relation(self.state.tally, self.corpus, relation, self.chooser)
 
     def untrained_rows(self, relation: str) -> list[RelationRow]:
-        """Return the scores of all heads with random weights; none if they have no links of the relation."""
+        """Return the scores of all heads for a relation in a model with random weights; [] if they are unknown."""
         known = self.random is not None and self.random.counts_of(relation) is not None
         return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
     def chance(self, relation: str) -> RelationRow | None:
-        """Return the best head with random weights, chosen on one half of the data and scored on the other.
+        """Return the best head of a model with random weights, scored on held-out data.
 
-        Return None without random weights or enough links.
+        The head is chosen on one half of the data and scored on the other. Return None without random weights or enough
+        links.
         """
         return None if self.random is None else held_out_best(self.random, self.corpus, relation)
 

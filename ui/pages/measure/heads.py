@@ -97,7 +97,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """Describe the best head of a relation, compared with the baseline rule, guessing and random weights."""
+    """Describe the accuracy of a relation's best head, against the baseline rule, chance and random weights."""
     chance = found.chance(row.relation)
     said = [
         _(
@@ -256,7 +256,7 @@ def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, wa
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """Return the direction to show: that of the options if the corpus has it, else "best"."""
+    """Return the direction of links to show: "out", "in" (if the corpus has it), or "best" for the better of both."""
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -267,7 +267,7 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
 
 
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
-    """Describe how many heads exceed the rule, with the model's weights and with random weights."""
+    """Describe how many heads are significantly above the baseline rule, for the model and for random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
         "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
@@ -370,7 +370,10 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 
 
 def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
-    """Return the direction in which a head is shown, 0 or 1; the better of both if the map shows the better."""
+    """Return the direction in which a head's links are shown, 0 ("out") or 1 ("in").
+
+    If the map shows the better direction of each head, it is the direction in which this head finds more links.
+    """
     way = way_of(options, found.corpus)
     if way != "best":
         return 0 if way == "out" else 1

@@ -108,7 +108,10 @@ def _cells(term: MeanTerm) -> tuple[str, float, float, float]:
 
 
 def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
-    """Return sentences on the mean score, and on the first contrastive direction."""
+    """Return sentences on a head's mean score for the labelled word, and on the first contrastive direction.
+
+    The direction is compared with directions from shuffled labels, the whole score, a rule and chance.
+    """
     said = [
         _(
             "{relation}, head {head}: the labelled word scores {mean:+.2f} ({low:.2f} to {high:.2f}) against the mean, "
@@ -184,7 +187,7 @@ def how_to_read() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Scores in the page."""
     chosen, options = get_view_state(), get_params(MeasureOptions)
     draw_model_chip(chosen)
     data = pick_data(options)

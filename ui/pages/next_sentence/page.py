@@ -243,7 +243,7 @@ def how_to_read() -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Next sentence in the page."""
     chosen = get_view_state()
     get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)

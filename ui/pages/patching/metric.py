@@ -71,9 +71,9 @@ _WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
 
 @dataclass(frozen=True, eq=False)
 class PatchingMetric:
-    """The requests for the same answer on both texts.
+    """The requests for the same kind of answer on both texts, the recipient and the donor.
 
-    ``names`` are the two words that are compared by log-odds, or () for a vector.
+    ``names`` are the two words that are compared by log-odds, or () if the answer is a vector.
     """
 
     here: AnyEffects  # about the first text, the recipient
@@ -83,7 +83,7 @@ class PatchingMetric:
     blank: str = ""  # the word that is masked in both texts
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return the answers in the form that ``patching_effect`` compares, (set, number): a vector, or log-odds."""
+        """Return answers in the form for ``patching_effect``, (set, number): log-odds of two words, or a vector."""
         return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
 
 

@@ -49,7 +49,7 @@ _ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Activation patching in the page."""
     draw_patching(get_view_state(), get_params(PatchingOptions))
     with reading_help():
         st.markdown(

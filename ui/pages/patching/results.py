@@ -32,12 +32,12 @@ Place = tuple[int, int]  # (layer, word) or (layer, head)
 
 @dataclass(frozen=True, eq=False)
 class PatchingResult:
-    """How far single patches move the answer of the first text (0) towards that of the second (1).
+    """The effects of single patches: the share of the way from the first text's answer (0) to the second's (1).
 
     ``states`` (layer + 1, word) has patches of a word's vector at the input of each layer; the last row patches all
     layers. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and ``head_bands`` have a threshold
-    for each row: at most 1 in 20 random changes of the same size exceeds it. A value is NaN if the reader stopped
-    before, and a threshold if there are too few random changes or ``shift`` is given.
+    for each row: at most 1 in 20 random changes of the same size exceeds it. An effect is NaN if the reader stopped
+    before. A threshold is NaN if there are too few random changes, or if ``shift`` is given.
     """
 
     metric: PatchingMetric
@@ -60,7 +60,7 @@ class PatchingResult:
         return len(self.heads)
 
     def computation(self, kind: str) -> Computation:
-        """Return the computation of the head map (kind "h") or of the vector map."""
+        """Return the notebook code for the map of heads (kind "h") or of vectors."""
         stack = self.part or None
         sets = (
             f"head_patches(list(np.ndindex(first.layers, first.heads)), pairs, {self.part!r})"
@@ -85,7 +85,7 @@ class PatchingResult:
             patching_effect=patching_effect, **made)  # fmt: skip
 
     def random_changes(self, kind: str) -> int:
-        """Return the number of random changes in a row of the head map (kind "h") or of the vector map."""
+        """Return the number of random changes with which a row of a map is compared: heads (kind "h") or vectors."""
         places = self.heads.shape[1] if kind == "h" else len(self.pairs)
         return places * draws(places)
 
@@ -137,9 +137,9 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
 
 
 def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
-    """Return a sentence if corresponding words have different positions, else "".
+    """Return a sentence if any words that correspond to each other have different positions; else "".
 
-    A patch then moves the position too. The sentence names the words without a counterpart.
+    A patch then also moves the position. The sentence names the words without a counterpart.
     """
     if all(here == there for tokens in pairs for here, there in tokens):
         return ""
@@ -264,13 +264,13 @@ def _heads(found: PatchingResult) -> str:
 
 
 def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return True for the ``shares`` (row, place) above the threshold of their row; none if it is NaN."""
+    """Return which ``shares`` (row, place) are above the threshold of their row; none if the threshold is NaN."""
     found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """Describe the effect of the selected patch."""
+    """Describe the effect of the selected patch, compared with that of random changes, and the answer after it."""
     layer, at = place
     if kind == "h":
         what = head_name(layer, at)

@@ -80,10 +80,10 @@ def draw_picture(  # noqa: PLR0913  # all parts of the view
     look: PictureSelection | None = None,
     meaning: Callable[[PictureSelection], Mapping[str, object]] = asdict,
 ) -> PictureSelection:
-    """Draw the interactive view and return its selection.
+    """Draw the interactive view of a picture and return its selection.
 
-    ``look`` replaces the selection in the options. ``slot`` distinguishes two views on a page. ``meaning`` converts a
-    clicked selection to options.
+    ``look`` is the selection to show instead of that in the options. ``slot`` is part of the widget key and
+    distinguishes two views on a page. ``meaning`` converts a clicked selection to options.
     """
     look, key = look or selection_of(options, trace), f"picture{slot}"
     data = payload(trace, look, title, description_of(trace, cited), *route(trace))

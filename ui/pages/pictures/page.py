@@ -145,7 +145,7 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Pictures in the page."""
     st.caption(_("Hover over a patch for its attention; click to keep it."))
     chosen = get_params(PicturesOptions)
     controls(chosen)

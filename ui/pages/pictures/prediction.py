@@ -140,14 +140,17 @@ AT_ONCE = 4096  # Tokens in a request, fewer than for texts, so that the reader 
 
 @dataclass(frozen=True, eq=False)
 class PictureMetric:
-    """A number computed from the model's output; ``name`` is the class or text, "" for the output vector."""
+    """A number that measures the model's output: the score of a class or text, or a cosine of the output vector.
+
+    ``name`` is the class or text, and "" for the vector.
+    """
 
     question: PictureEffects
     at: int = 0
     name: str = ""
 
     def ask(self, sets: Sequence[EditSet]) -> PictureOutput:
-        """Return the output for each edit set; the first set must be empty. Raise UserError if it fails.
+        """Return the model's output under each edit set; the first set must be empty. May raise UserError.
 
         The output without edits is requested separately, so that its cached result can be used.
         """
@@ -160,8 +163,8 @@ class PictureMetric:
     def numbers(self, said: PictureOutput) -> FloatArray:
         """Return the metric for each edit set, shape (set,); the first set must be empty.
 
-        The metric is the cosine with the first vector, the log-probability of a class, or the logit of a text. This
-        logit is the cosine similarity times CLIP's learned scale.
+        The metric is the log-probability of a class, or the logit of a text: the cosine similarity times CLIP's learned
+        scale. For an output vector, it is the cosine with the vector of the first set.
         """
         if not self.name:
             return similarity(said.values)
@@ -170,9 +173,9 @@ class PictureMetric:
         return found
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """Return the change of the metric by each edit set, shape (set,); 1 − cosine for vectors.
+        """Return the change of the metric by each edit set, shape (set,); for vectors 1 − cosine.
 
-        The array is shorter if the reader stops the computation.
+        If the reader stops the computation, the array has only the sets that were measured.
         """
         mark = f"{self.question.key}:{self.at}"
         found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)

@@ -140,7 +140,10 @@ MOST = 4
 
 
 def hold_trace(trace: Trace) -> Trace:
-    """Keep a trace in the session, with at most MOST others, and add it to the trace store."""
+    """Keep a picture's trace in the session, and add it to the trace store.
+
+    The session keeps at most MOST traces; older traces are dropped.
+    """
     held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
     held[trace.id] = trace
     while len(held) > MOST:
@@ -270,9 +273,9 @@ class ShownPicture:
 
 
 def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
-    """Return the trace to show; if it fails, show a notice and return None.
+    """Return the trace to show; if it cannot be computed, show a notice and return None.
 
-    The recorded sample replaces an uploaded picture until a model is installed.
+    If no model is installed, the recorded sample is shown instead of an uploaded picture.
     """
     if (opened := opened_picture()) is not None:
         return ShownPicture(hold_trace(opened), _("Your image"))

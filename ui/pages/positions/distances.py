@@ -46,9 +46,9 @@ ROTARY_PAPER, ALIBI_PAPER, T5_PAPER = "arXiv:2104.09864", "arXiv:2108.12409", "a
 def scores(
     choice: ViewState, trace: Trace, held: Positions, question: PositionsRequest, options: PositionsOptions
 ) -> None:
-    """Draw rotary positions, ALiBi and T5's bias by distance; the schemes of the model come first.
+    """Draw rotary positions, ALiBi and T5's bias as functions of the distance; the schemes of the model come first.
 
-    ``question`` is the request that gives ``held``.
+    ``question`` is the request whose answer is ``held``.
     """
     bound_widget(
         PositionsOptions,
@@ -198,7 +198,7 @@ def _format_signed(offset: int) -> str:
 
 
 def by_offset(bias: Bias, offsets: Counts) -> Numbers:
-    """Return the bias of each head at each offset, shape (head, offset).
+    """Return T5's position bias of each head at each offset (key minus query), shape (head, offset).
 
     >>> bias = Bias("bias", np.array([[5.0], [6], [7], [8]], np.float32), 3, both_ways=True)
     >>> by_offset(bias, np.array([-1, 0, 1])).tolist()

@@ -42,9 +42,9 @@ NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """Draw a head's map of the new order and its permuted original map, with and without positions.
+    """Draw a head's map of the reordered text next to its map of the original text in the new order.
 
-    If the head ignores the order, both are equal.
+    The pair is drawn with and without position encodings. If the head ignores the order, both maps are equal.
     """
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
@@ -76,7 +76,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
 
 
 def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
-    """Return a view of a map over the permuted tokens, with the view options of the page."""
+    """Return a view of a map over the reordered tokens, with the view options of the page."""
     row = trace.source
     mixed = Encoding(row, row.segments).pick(test.order).row
     one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
@@ -84,9 +84,9 @@ def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: Float
 
 
 def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
-    """Draw the effect of the order on every head in an expander; a click selects a head.
+    """Draw the effect of the token order on every head: the largest difference of a weight. A click selects a head.
 
-    ``question`` is the request that gives ``test``.
+    The map is in an expander. ``question`` is the request whose answer is ``test``.
     """
     with st.expander(_("Order sensitivity")):
         show_notice(_describe_noticing(test), role="status")
@@ -121,7 +121,7 @@ def _describe_noticing(test: OrderTest) -> str:
 
 
 def differences_csv(test: OrderTest) -> str:
-    """Return a CSV of every head's largest difference, with and without positions."""
+    """Return a CSV row per head: the largest change of a weight by the new order, with and without positions."""
     rows = (
         (layer, head, float(having), float(test.lacking.differences[layer, head]))
         for (layer, head), having in np.ndenumerate(test.having.differences)

@@ -61,7 +61,7 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Positions in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     picked = get_params(PositionsOptions)

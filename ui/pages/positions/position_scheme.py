@@ -27,7 +27,10 @@ LONGEST = 512  # The maximum number of positions, or the maximum distance in tok
 
 
 def provenance_of(computation: Computation) -> Callable[[], dict[str, str]]:
-    """Return the provenance of numbers: the model's, or none if a paper's formula gives them without a request."""
+    """Return a function for the provenance of numbers: the model's, if ``computation`` contains a request to it.
+
+    For numbers from a paper's formula the provenance is empty.
+    """
     return model_provenance if "request" in computation.names else dict
 
 

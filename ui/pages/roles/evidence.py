@@ -97,9 +97,9 @@ BATCH = 20  # The number of texts in a batch.
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """Mean share of attention for each role in a single text, shape (layer, head).
+    """The share of attention that each head gives to the keys of a role in a text: role → (layer, head).
 
-    NaN marks roles for which no token of the text has a key.
+    Shares are means over the tokens of the text. They are NaN if no token has a key of this role.
     """
 
     text: str
@@ -108,7 +108,7 @@ class TextEvidence:
 
 @dataclass(frozen=True, eq=False)
 class HeadEvidence:
-    """Evidence for the roles of all heads, and the divergences between heads."""
+    """The evidence for the roles of all heads, and the divergences between all pairs of heads (``likeness``)."""
 
     evidence: RoleEvidence
     likeness: Divergence
@@ -203,7 +203,7 @@ def _merge(found: list[HeadEvidence]) -> HeadEvidence:
 
 @dataclass(frozen=True)
 class Relations:
-    """The best relation of each head, tested on held-out sentences, for trained and random weights."""
+    """The relation that each head finds best, tested on held-out sentences, for trained and random weights."""
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)

@@ -108,7 +108,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Return True for each head with ``role`` as its strongest role, shape (layer, head).
+    """Return a boolean map of heads, (layer, head): True if ``role`` is the strongest role of the head.
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
     [[False, True, False]]
@@ -155,7 +155,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on attention sinks: their share of attention and the norm of their values."""
+    """Return sentences on attention sinks: the attention they get, and the length of their value vectors."""
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -305,7 +305,10 @@ def _groups(
 
 
 def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """Return a sentence on the closest pair, the most isolated head and the accuracy of the map."""
+    """Return a sentence on the closest pair of heads, the most isolated head, and the precision of the projection.
+
+    ``kept`` is the share of squared distances that the 2-D projection keeps.
+    """
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)

@@ -86,13 +86,16 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
-    """Return the head's share of attention in every text, for texts in which some token has a key of the role."""
+    """Return the mean share of attention that a head gives to the keys of a role, for each text that has such keys.
+
+    A text is a hit if its share is at least ``least``.
+    """
     shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
     return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
 
 
 def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
-    """Return a sentence on the numbers of hits, misses and texts without the role."""
+    """Return a sentence on the numbers of hits and misses of a head for a role, and of texts without such keys."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = _(
         "Head {head}, {place}: {hits} hits, {misses} misses (texts: {texts}). In a hit, {measured} "
@@ -118,7 +121,7 @@ def _describe_measure(role: str) -> str:
 
 
 def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:
-    """Return the tokens as chips, shaded by their attention to the role."""
+    """Return the tokens as chips, shaded by the share of attention that they give to the keys of the role."""
     part = part_of(trace, choice)
     row = trace.token_rows(part)[0]
     return [
@@ -238,7 +241,7 @@ def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Roles in the page."""
     choice_now, options_now = get_view_state(), get_params(RolesOptions)
     compose(choice_now, kind_of(choice_now))
     left, middle, right = st.columns(3)

@@ -40,10 +40,11 @@ MAP = "similarity_heads"
 
 @dataclass(frozen=True, eq=False)
 class CosineChanges:
-    """The change of the cosine similarity of two texts without each head, (layer, head).
+    """The change of the cosine similarity of two texts by ablating each head in both, shape (layer, head).
 
-    It is NaN if it was not computed. ``bands`` (layer,) is a threshold: at most 1 in 20 random changes of the same size
-    exceeds it. ``luck`` is the number of heads above it by chance: the mean, and the ends of a 95 % range.
+    A change is NaN if it was not computed. ``bands`` (layer,) is a threshold: at most 1 in 20 random changes of the
+    same size exceeds it. ``luck`` is the number of heads that exceed their threshold by chance: the mean, and the ends
+    of a 95 % range.
     """
 
     places: tuple[Head, ...]
@@ -115,7 +116,7 @@ def _ablations(found: WordTable) -> Computation:
 
 
 def measure_heads(found: WordTable) -> CosineChanges:
-    """Ablate each head in both texts, and make random changes for comparison.
+    """Measure the cosine after ablating each head in both texts, and after random changes of the same size.
 
     Raise UserError if the model cannot be edited.
     """
@@ -170,9 +171,10 @@ PART = 64  # texts in a request
 
 @dataclass(frozen=True, eq=False)
 class TextDeletions:
-    """The deletions of single words of a text, as arrays (word,).
+    """The effects of deleting each word of a text, as arrays (word,).
 
-    They are the places of the words, their shares of the cosine similarity, and its fall if the word is deleted.
+    ``shares`` is each word's part of the cosine similarity in the table, and ``falls`` the decrease of the cosine if
+    the word is deleted.
     """
 
     names: tuple[str, ...]
@@ -181,7 +183,7 @@ class TextDeletions:
 
 
 def draw_removal(found: WordTable) -> None:
-    """Draw the share and the fall for each word of both texts."""
+    """Draw, for each word of both texts, its part of the cosine and the decrease of the cosine if it is deleted."""
     both = measure_deletions(found)
     if both is None:
         return
@@ -215,7 +217,7 @@ def draw_removal(found: WordTable) -> None:
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
-    """Return the deletions of the texts A and B; None if the visitor stops before the first.
+    """Measure the deletion of each word of the texts A and B; return None if the visitor stops before the first.
 
     May raise UserError.
     """
@@ -265,7 +267,10 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word of the largest effect, and the reason why effect and share differ."""
+    """Return a sentence with the word whose deletion changes the cosine most, and its part in the table.
+
+    The sentence states why both numbers differ.
+    """
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
         return _("Each text is a single word, so no word can be deleted.")

@@ -127,7 +127,7 @@ SECOND = gettext_lazy("Second text")
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Similarity in the page."""
     choice, options = get_view_state(), get_params(SimilarityOptions)
     compose(choice, kind_of(choice), pairs=False)
     if choice.opened:

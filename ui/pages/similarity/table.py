@@ -133,7 +133,7 @@ def describe_table(found: WordTable) -> str:
 
 
 def describe_pooling(found: WordTable) -> str:
-    """Return the pooling that was used, and the meaning of a cell of the table."""
+    """Return a sentence on the pooling that was used and on the numbers in the cells of the table."""
     used = translate(POOLED[found.answer.pooling])
     return _("Pooling: {pooling}. {cells}", pooling=used, cells=translate(CELLS.get(found.answer.pooling, MEANS)))
 

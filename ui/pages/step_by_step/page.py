@@ -110,7 +110,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Step by step in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     found = read_trace(chosen)

@@ -107,9 +107,9 @@ class WeightPlace:
 
 
 def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, list[str]]:
-    """Return the selected weight, the view options and a notice for each invalid part of the selection.
+    """Return the selected weight, the view options, and a notice for each invalid part of the selection.
 
-    Missing parts have the same defaults as on Explore; the default key is the word with the largest weight.
+    Missing parts get the defaults of Explore; the default key is the word with the largest weight.
     """
     look, notes = resolve_view(choice, trace)
     part = look.part or trace.part
@@ -128,7 +128,10 @@ def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, lis
 
 
 def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
-    """Return the key with the largest weight; special tokens and the query token only if there is no other."""
+    """Return the index of the key with the largest weight.
+
+    Special tokens and the query itself are returned only if no other key has any weight.
+    """
     weights = trace.records(part)[layer].weights(head, np.array([query]))[0]
     words = ~np.array(trace.token_rows(part)[1].special)
     if part != "cross":
@@ -138,7 +141,9 @@ def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) ->
 
 
 def window(length: int, size: int, *must: int) -> np.ndarray:
-    """Return the positions to show: all, or ``size`` of them around ``must[0]`` that include all of ``must``.
+    """Return the positions to show: all if they are at most ``size``, else ``size`` positions around ``must[0]``.
+
+    All other positions in ``must`` are added.
 
     >>> window(9, 3, 4, 0).tolist(), window(3, 5, 1).tolist()
     ([0, 3, 4, 5], [0, 1, 2])
@@ -257,7 +262,7 @@ class WeightPath:
 
     @property
     def factor(self) -> float:
-        """Return the factor on queries and keys before the dot products, 1 for most models."""
+        """Return the factor by which queries and keys are multiplied before the dot products; 1 for most models."""
         return self.layer.wiring.query.factor * self.layer.wiring.key.factor
 
 

@@ -38,7 +38,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class HeadEffects:
-    """Effects of ablating each head on the logit of the predicted label.
+    """The change of the predicted label's logit by ablating each head: means over sentences.
 
     Heads are numbered layer by layer.
     """

@@ -39,9 +39,10 @@ HEADS = [
 
 @dataclass(frozen=True, eq=False)
 class HeadChanges:
-    """The change of every head by fine-tuning: statistics over sentences, for one kind of rows.
+    """The change of every head's maps by fine-tuning: statistics over sentences, for one kind of rows.
 
-    The kinds are all rows of a map, or those from which the label is read.
+    The kind is "all rows of a map", or only the rows from which the label is read. The controls are models that were
+    trained on shuffled labels.
     """
 
     folder: Path
@@ -61,16 +62,16 @@ class HeadChanges:
 
     @property
     def heads_beyond(self) -> list[tuple[int, int]]:
-        """Return the (layer, head) of the heads that changed beyond chance, the largest lead first.
+        """Return the (layer, head) of the heads that changed beyond chance, the largest lead over the controls first.
 
-        They changed more than in the controls on these sentences, and by more than the threshold ``luck``.
+        Such a head changed significantly more than in the controls on these sentences, and its lead exceeds ``luck``.
         """
         found = [self.place(int(at)) for at in self.across.more_heads]
         return sorted((at for at in found if self.ahead[at] > self.luck), key=lambda at: -float(self.ahead[at]))
 
     @property
     def heads_further(self) -> int:
-        """Return the number of heads that changed more than in the controls on these sentences."""
+        """Return the number of heads that changed significantly more than in the controls on these sentences."""
         return len(self.across.more_heads)
 
     def as_map(self, values: Numbers) -> FloatArray:

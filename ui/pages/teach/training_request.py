@@ -73,9 +73,9 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
 def fitting(labels: LabeledDataset | QuestionSet, models: Iterable[ModelCard], chosen: str = DEFAULT_MODEL) -> str:
     """Return the default initial model for the script of the texts.
 
-    It is the ``chosen`` model if the visitor chose another than the app's and it is a downloaded encoder. Otherwise,
-    for texts with spaces between words it is the embedded model. Its vocabulary splits other texts into uninformative
-    subwords, so they get a downloaded Chinese encoder, or else the character-level model.
+    A model that the visitor has ``chosen`` in place of the app's default is kept, if it is a downloaded encoder.
+    Otherwise the embedded model is used for texts with spaces between words. Its vocabulary splits other texts into
+    uninformative subwords. These get a downloaded Chinese encoder, or else the character-level model.
     """
     here = [card for card in models if card.downloaded and card.kind == "encoder"]
     if chosen != DEFAULT_MODEL and any(card.id == chosen for card in here):

@@ -228,7 +228,7 @@ def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Tokens in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     show_notes()

@@ -42,9 +42,9 @@ put = partial(keep_edits, TranslateOptions)  # a callback that stores edits in t
 
 
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
-    """Return the chosen edits; show a notice for each unreadable edit.
+    """Return the edits in the options; show a notice for each edit that could not be parsed.
 
-    Without a choice, the shown cross-attention head is ablated, unless clicks mask edges.
+    If the options contain no edits, the cross-attention head that is shown is ablated, unless clicks mask edges.
     """
     return panel_edits(options, (head.layer, head.head) if options.clicking == "head" else None, "cross")
 
@@ -191,7 +191,7 @@ def places_of(translation: Translation, part: str) -> list[Head]:
 
 
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
-    """Return the effects of the edit sets, fewer if the reader stops; may raise UserError."""
+    """Return the effect of each edit set on the translation; fewer if the visitor stops. May raise UserError."""
     question = forcing_request(translation)
     plain = ask_model(question, _("Asking the model"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]

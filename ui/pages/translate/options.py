@@ -1,6 +1,6 @@
 """Options of the view Translate, and its cross-attention head.
 
-It is a chosen head, the head that covers the source best, or the mean over all heads.
+The cross-attention head is a selected head, the head that covers the source best, or the mean over all heads.
 """
 
 from __future__ import annotations
@@ -146,9 +146,9 @@ def part_head(part: str, layer: int, head: int) -> str:
 
 
 def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
-    """Return the chosen head if the model has it, else the head with the largest source coverage.
+    """Return the selected head if the model has it, else the head with the largest coverage of the source.
 
-    The coverage is that of ``attention.alignment``.
+    The coverage is defined in ``attention.alignment``.
     """
     values = covering_heads(trace)
     place = _PLACE.fullmatch(options.cross)

@@ -140,7 +140,10 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return sentences on the token that a row is named after, with an example; "" if there is none."""
+    """Return a sentence on the token that gives a row of the map its name, with an example from the translation.
+
+    Return "" if the translation is too short for an example.
+    """
     row = translation.trace.target
     if row is None or len(row) < 3:
         return ""
@@ -233,7 +236,7 @@ def page(choice: ViewState, who: PageModel) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Translate in the page."""
     chosen = get_view_state()
     get_params(TranslateOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(WRITES, chosen, TranslateOptions)

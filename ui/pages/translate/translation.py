@@ -296,7 +296,7 @@ numbers = 100 * state.all().share[convention]
 def changes_computation(
     sets: str, translation: Translation, request: ForcedTarget, part: str, **names: Any
 ) -> Computation:
-    """Return the computation of the changes of a translation's log-probability by edit sets.
+    """Return notebook code for the change of a translation's log-probability by each of some edit sets.
 
     ``sets`` is ABLATIONS or RANDOM, with the values that it uses in ``names``. ``part`` is the stack of the heads.
     """
@@ -308,7 +308,7 @@ def changes_computation(
 def matrix_computation(
     translation: Translation, head: CrossHead, words: bool, special: bool, read_at: CrossRowConvention
 ) -> Computation:
-    """Return the computation of the alignment matrix of a head, or of the mean over all cross-attention heads."""
+    """Return notebook code for the alignment matrix of a head, or of the mean over all cross-attention heads."""
     kept = "" if head.mean else f"heads = [{(head.layer, head.head)}]\n"
     return Computation(
         f"{HEADS}{kept}numbers = np.mean([{MATRICES} for head in heads], axis=0)",
@@ -317,9 +317,9 @@ def matrix_computation(
 
 
 def scores_computation(run: AlignmentRun, state: AlignmentState, convention: int) -> Computation | None:
-    """Return the computation of the % found of each head; None for own sentences and a stopped run.
+    """Return notebook code for the share of alignment links that each head finds, in percent.
 
-    ``convention`` is an index of READINGS.
+    Return None for the visitor's own sentences and for a run that was stopped. ``convention`` is an index of READINGS.
     """
     if run.alignments.digest != load().digest or state.done < len(run.chunks()):
         return None

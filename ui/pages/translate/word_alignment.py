@@ -99,7 +99,7 @@ def step_at(found: Alignment, row: int) -> int:
 
 
 def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
-    """Return sentences on what the chosen word's row attends to, and on the head's rank.
+    """Return sentences on the source words to which the row of the chosen word attends, and on the head's rank.
 
     ``found`` contains the special tokens. Heads are ranked by their source coverage (``covering_heads``).
     """

@@ -71,11 +71,11 @@ class VectorNotes:
 
 
 class VectorRun:
-    """The computation of the vectors of ``asked.texts``.
+    """The computation of a vector for each sentence in ``asked.texts``.
 
     Its state is "new", then "running", "stopped", "failed" or "done". The vectors are written to a .npy file part by
-    part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. The file is deleted
-    with the run. ``ends`` returns a cancellation token for each part. A timeout, or a visitor who leaves, cancels the
+    part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. If the run is deleted,
+    so is its file. ``ends`` returns a cancellation token for each part. A timeout, or a visitor who leaves, cancels the
     part and ends the run.
     """
 

@@ -59,7 +59,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Vectors in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     found = read_trace(chosen)

@@ -130,9 +130,9 @@ class UmapWorker:
         self.ending: threading.Timer | None = None
 
     def ask(self, message: dict[str, object], who: UmapJob) -> dict[str, np.ndarray]:
-        """Send a message to the process and return its answer, with the key "points" or "error".
+        """Send a message to the process and return its answer, a dictionary with the key "points" or "error".
 
-        It is "error" if the job ``who`` was stopped or failed.
+        If the job ``who`` was stopped or failed, the key is "error".
         """
         with self._changing:  # a concurrent stop either precedes this block or finds the process
             if who.state == "stopped":
@@ -206,7 +206,7 @@ class UmapPool:
         self._lock = threading.Lock()
 
     def arrange(self, vectors: FloatArray, dimensions: int) -> UmapJob:
-        """Return the job for ``vectors``, shape (point, channel), in any state; start it if there is none."""
+        """Return the job for ``vectors``, shape (point, channel), in any state; if there is none, start it."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None:

@@ -39,10 +39,11 @@ from viz.paper.notebook import Computation
 
 
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
-    """Return pairs of rows (recipient, donor) for patching a stage with ``rows`` rows.
+    """Return pairs of rows (recipient, donor) for patching a stage whose result has ``rows`` rows.
 
-    Tokens are paired by aligned words. Rows that are not tokens, or that belong to the decoder of an encoder-decoder
-    model, are paired by number. If ``row`` is given, only its pair is returned. Raise UserError if no pair is left.
+    If a row is a token, it is paired with the aligned word of the donor text. Other rows, and the rows of the decoder
+    in an encoder-decoder model, are paired by number. If ``row`` is given, only its pair is returned. Raise UserError
+    if no pair is left.
     """
     tokens = asked.tokens(side)
     written = asked.two and side == "decoder"  # both passes read the same target tokens
@@ -73,7 +74,7 @@ def _words(asked: PassInspector, lender: str) -> Pairs:
 
 
 def striking_change(asked: PassInspector) -> tuple[str, int] | None:
-    """Return the label and stage index of a suggested ablation, or None if neither is possible.
+    """Return the label and the stage of a suggested ablation, or None if the model has no suitable stage.
 
     It zeroes the position embeddings or, if the model adds none, the attention output of the first layer.
     """

@@ -43,7 +43,10 @@ Likely = Sequence[tuple[str, float]]
 
 
 def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
-    """Return the row of the output to describe: a decoder's last token, else a blank, else ``row`` or 1."""
+    """Return the row of the output to describe.
+
+    It is the last token in a decoder. Otherwise it is the first blank (mask token), or ``row``, by default row 1.
+    """
     tokens = asked.tokens(side)
     if side == "decoder":
         return len(tokens) - 1
@@ -74,7 +77,7 @@ def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
 
 
 def of_rows(asked: PassInspector) -> bool:
-    """Return True if the last stage has several rows, one for each token."""
+    """Return True if the output has several rows, one per token."""
     return len(asked.result.spread[asked.result.stages[-1].number]) > 1
 
 

@@ -40,9 +40,9 @@ MOST = 60  # largest number of tokens in the sentence about ids
 
 
 def differences(asked: PassInspector) -> str:
-    """Return sentences with the largest difference from the model and the stages without a formula.
+    """Return sentences with the largest difference between recomputed numbers and the model's, and untraced stages.
 
-    The differences are rounding errors: float32 has about seven digits.
+    Untraced stages are those without a formula. The differences are rounding errors: float32 has about seven digits.
     """
     passed = asked.result
     worst = passed.largest
@@ -76,9 +76,9 @@ def ids(asked: PassInspector) -> str:
 
 
 def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
-    """Return the view state of the page Step by step for an attention stage; None for other stages.
+    """Return the view state for the page Step by step of an attention stage; None for other stages.
 
-    It has the layer and stack of ``stage``, and token ``row`` as its focus.
+    The view state has the layer and stack of ``stage``, and token ``row`` as its focus.
     """
     if stage.part not in (ATTENTION, CROSS):
         return None
@@ -200,7 +200,7 @@ def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Whole pass in the page."""
     chosen_text = get_view_state()
     compose(chosen_text, kind_of(chosen_text))
     own_options = get_params(WholePassOptions)

@@ -215,7 +215,7 @@ def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view."""
+    """Draw the view Why attention in the page."""
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     options = get_params(WhyAttentionOptions)
