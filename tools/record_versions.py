@@ -1,4 +1,4 @@
-"""Tests of the recorder on several versions of transformers: the oldest supported, the pinned and the newest.
+"""Tests of the recorder of attention on several versions of transformers: oldest supported, pinned and newest.
 
 python -m tools.record_versions [VERSION ...]
 

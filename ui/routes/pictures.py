@@ -42,7 +42,7 @@ def picture(trace: Trace, _request: Request) -> Response:
 
 
 def patches(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map as square-root bytes (attention.codec.sqrt8)."""
+    """Return a head's whole map, a byte per weight: the square root of the weight (attention.codec.sqrt8)."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -50,7 +50,7 @@ def patches(trace: Trace, request: Request) -> Response:
 
 
 def norms(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map of weights times value norms, as square-root bytes."""
+    """Return a head's whole map of weights times value norms, coded as in ``patches``."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -58,13 +58,13 @@ def norms(trace: Trace, request: Request) -> Response:
 
 
 def norms_rows(trace: Trace, request: Request) -> Response:
-    """Return the weights times value norms of a query token in all heads, as float16."""
+    """Return the attention from a query token in all heads, as weights times value norms, in float16."""
     token = number(request.query_params, "query", len(trace.source))
     return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
 
 
 def norms_columns(trace: Trace, request: Request) -> Response:
-    """Return the weights times value norms to a key token in all heads, as float16."""
+    """Return the attention to a key token in all heads, as weights times value norms, in float16."""
     token = number(request.query_params, "key", len(trace.source))
     with get_trace_store().gate:
         found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
@@ -72,7 +72,7 @@ def norms_columns(trace: Trace, request: Request) -> Response:
 
 
 def rollout(trace: Trace, _request: Request) -> Response:
-    """Return the attention rollout over all layers, as square-root bytes."""
+    """Return the attention rollout over all layers, coded as in ``patches``."""
     _sent_whole(trace)
     with get_trace_store().gate:
         return _frame(encode_map(rollout_map(trace.records(part_of(trace)))))

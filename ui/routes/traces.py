@@ -90,7 +90,10 @@ def trace_file(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """Return a download of the bytes that ``make`` returns; the endpoint itself must be limited by FILES."""
+    """Return the bytes that ``make`` returns as a download with the file name ``name``.
+
+    An endpoint that calls this function must itself be limited by FILES, because making a file takes long.
+    """
     return file_response(f"headlight-{name}", media_type, make(*arguments))
 
 

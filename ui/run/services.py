@@ -187,8 +187,8 @@ def page_visitor() -> Visitor | None:
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
     """Return the positional prior of the heads in a stack of ``model``, or None if there is none for this trace.
 
-    The prior is the mean weight that a head gives each position in other texts. It is missing for an opened file, for a
-    trace of another model, and if the model cannot read the sentences of the measurement.
+    The prior is the mean weight that a head gives each position in the sentences on which it was measured. It is
+    missing for an opened file, for a trace of another model, and if the model cannot read these sentences.
     """
     try:
         name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model

@@ -1,6 +1,7 @@
-"""The glossary terms of the search palette with the views that show them, and words that find terms and views.
+"""The glossary terms of the search palette, with the views that show them and words that find terms and views.
 
-The words are those of courses and papers, in English in every language; titles are also found in the active language.
+The search words are those of courses and papers. They are English in every language; titles are also found in the
+active language.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
 
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
-    """Draw the cosine between the vectors of neighbouring positions; ``cosines`` is (position - 1,)."""
+    """Draw the cosine similarity of each position's vector and the next, shape (position - 1,)."""
     figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),

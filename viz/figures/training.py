@@ -27,9 +27,9 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw a learning curve of ``points`` (step, value); ``last`` is the planned last step, if it is known.
 
-    ``baseline`` is the name and the height of a dashed line. ``collapsed`` are crosses (step, label) at evaluations in
-    which the model gave every example the same label, as in the evaluation before. ``ceiling`` is the end of the axis;
-    by default the values decide.
+    ``baseline`` is the name and the height of a dashed line. ``collapsed`` (step, label) are evaluations at which the
+    model gave every example the same label, for the second time in a row; they are drawn as crosses. ``ceiling`` is the
+    end of the axis; by default the values decide.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = learning_curve([(0, 0.2), (13, 0.7)], LIGHT, "Dev rows", "accuracy", last=133, baseline=("it", 0.9))

@@ -106,7 +106,7 @@ def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.in
 
 
 def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw the attention of each head between two parts of the input, and the attention view.
+    """Draw a map with each head's attention from a part of the input to another, then the microscope.
 
     The parts are question, passage and answer.
     """

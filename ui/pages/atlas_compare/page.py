@@ -1,4 +1,4 @@
-"""The view Compare atlases: the change of each head from an atlas to another, as a map and as tables."""
+"""The view Compare atlases: the difference of each head between two atlases, as a map and as tables."""
 
 from __future__ import annotations
 

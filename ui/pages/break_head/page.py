@@ -207,7 +207,10 @@ def draw_view() -> None:
 
 @st.fragment
 def draw_text_and_claim() -> None:
-    """Draw the sentence, the claim and the refutations; a new text reruns only this fragment."""
+    """Draw the sentence, the claim about the head, and the sentences that refute it.
+
+    A new text reruns only this fragment of the page.
+    """
     with fragment_state() as chosen:
         compose(chosen, kind_of(chosen), live=True)
         trace = read_trace(chosen)

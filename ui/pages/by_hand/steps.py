@@ -136,7 +136,7 @@ def number_columns(columns: int) -> tuple[str, ...]:
 
 
 def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Return the matrices of the input: X, and P and X + P if positions are added."""
+    """Return the input matrices: X, and if positions are added, the position encodings P and the sum X + P."""
     count, columns = example.x.shape
     common: dict[str, Any] = {"rows": example.tokens, "columns": number_columns(columns)}
     x = MatrixStep(

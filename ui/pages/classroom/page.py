@@ -21,7 +21,7 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """Draw the forms to join and to open a class; ``code`` is that of a link to a class that is closed."""
+    """Draw the forms to join and to open a class; ``code`` is given if a link led to a class that no longer exists."""
     if code is not None:
         show_notice(describe_missing(code))
     if problem := st.session_state.pop(PROBLEM, None):

@@ -83,7 +83,10 @@ class PairSet:
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """Return the trace of the first readable first text of a pair; if there is none, show a notice and return None."""
+    """Return the trace of the first text of a pair, for the first pair that the model can read.
+
+    If it can read none, show a notice and return None.
+    """
     reason = ""
     for pair in pairs:
         try:

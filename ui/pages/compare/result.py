@@ -191,7 +191,7 @@ def caption_fields(found: Comparison) -> list[tuple[str, str]]:
 
 
 def comparison_provenance(found: Comparison) -> dict[str, Any]:
-    """Return both captions and the edits of the second reading, for the provenance of tables."""
+    """Return the provenance of a comparison: that of each reading, and the edits of the second reading."""
     one, other = _both_captions(found)
     return {"first": one, "second": other, "removed": pack(found.sides.edits)}
 

@@ -88,9 +88,9 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """Draw the fields of the changed text and of harmless rewordings; return both.
+    """Draw the fields of the changed text and of harmless rewordings; return both texts.
 
-    By default they are those of the probe. At most 32 rewordings are used.
+    By default they are the texts of the probe. At most 32 rewordings are used.
     """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")

@@ -333,9 +333,10 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 
 
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
-    """Describe how many heads change their preferred candidate with the meaning, and with harmless changes.
+    """Describe how many heads change their preferred candidate in the changed text, and in harmless rewordings.
 
-    ``turned`` and ``meaning`` are boolean maps (layer, head).
+    The boolean maps (layer, head) mark the heads that change in any direction (``turned``), and those that change from
+    the first candidate to the second (``meaning``).
     """
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [

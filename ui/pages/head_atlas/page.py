@@ -131,7 +131,7 @@ def _axis(atlas: Atlas, name: str) -> npt.NDArray[Any]:
 
 
 def label_text(label: HeadLabel) -> str:
-    """Return a label with its evidence."""
+    """Return a sentence with a head's label, its score on held-out texts with an interval, and a baseline."""
     values: dict[str, Any] = {
         "name": _label_name(label),
         "value": label.value,

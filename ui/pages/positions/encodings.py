@@ -45,7 +45,7 @@ SHOWN = 0.99  # The quantile of the numbers at the end of the colour scale; outl
 
 
 def size_of(options: PositionsOptions, fits: int) -> int:
-    """Return the dimension of the sinusoidal vectors, chosen or ``fits``; always even.
+    """Return the dimension of the sinusoidal vectors, an even number: the visitor's choice, or ``fits`` by default.
 
     >>> size_of(PositionsOptions(), 384), size_of(PositionsOptions(size=7), 384)
     (384, 6)

@@ -125,7 +125,7 @@ class HeadEvidence:
 
 
 def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
-    """Return the evidence of a single text.
+    """Return the evidence for roles from a single text.
 
     Cross-attention has no roles, so the trace's first stack is used instead. Raise UserError if a layer has no
     attention, because heads are compared by layer.
@@ -145,10 +145,10 @@ def part_of(trace: Trace, choice: ViewState) -> str | None:
 
 
 def from_sentences(choice: ViewState) -> HeadEvidence | None:
-    """Return the evidence from the app's sentences, read in batches.
+    """Return the evidence for roles from the app's sentences, which the model reads in batches.
 
-    Show a notice and return None if most sentences are unreadable, if the model cannot be loaded, or if the reader
-    stops before the first batch.
+    Show a notice and return None if most sentences are unreadable, or if the model cannot be loaded. Return None if the
+    reader stops before the first batch.
     """
     texts = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
     key = (choice.model, choice.revision, choice.part)

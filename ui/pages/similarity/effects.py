@@ -145,7 +145,7 @@ def measure_heads(found: WordTable) -> CosineChanges:
 
 
 def describe_heads(heads: CosineChanges) -> str:
-    """Return a sentence with the head of the largest change, and the number of heads beyond random changes."""
+    """Return a sentence with the head of the largest change, and the number of heads that exceed random changes."""
     layer, head = np.unravel_index(int(np.nanargmax(np.abs(heads.changes))), heads.changes.shape)
     change = _(
         "Without head {head} the cosine changes most: by {change:+.3f}.",

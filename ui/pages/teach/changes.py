@@ -42,9 +42,9 @@ LONGEST = 80  # The list cuts a sentence after so many characters.
 
 
 def draw_changes(look: JobStatus) -> None:
-    """Draw the change of every head in the training ``look``.
+    """Draw the change of every head by the training ``look``.
 
-    Show a notice instead if the comparison is unfinished or failed, or if no sentence has rows of the chosen kind.
+    If the comparison is unfinished or failed, or if no sentence has rows of the chosen kind, show a notice instead.
     """
     folder = look.folder / CHANGES
     if not fine_tuning_changes.is_complete(folder):
@@ -80,7 +80,7 @@ def draw_changes(look: JobStatus) -> None:
 
 
 def head_of(found: HeadChanges, options: TeachOptions) -> Place:
-    """Return the (layer, head) in the address, else the head that changed most beyond the controls."""
+    """Return the (layer, head) in the address, else the head with the largest lead over the controls."""
     asked = options.moved
     if asked is None or asked >= found.ahead.size:
         asked = int(found.ahead.argmax())

@@ -89,7 +89,7 @@ def evaluation_provenance(scores: Mapping[str, Any], model: str) -> dict[str, st
 
 
 def describe_evaluation(scores: Mapping[str, Any]) -> str:
-    """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
+    """Return a sentence on the training and on the choice of the checkpoint; neither used the test rows."""
     stopped = "" if scores["finished"] else _(" (stopped early)")
     dev = scores.get("dev") or {}
     chosen = (

@@ -116,9 +116,10 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
 
 
 def load_steps(choice: ViewState, model: str, revision: str | None) -> tuple[TokenSteps, Steps]:
-    """Return the tokenizer steps of the text, and of the second text if the tokenizer supports pairs.
+    """Return the request for the tokenizer's steps and its answer, for the text or for both texts of a pair.
 
-    The request that gives them comes first. Raise UserError if the text cannot be tokenized.
+    If the tokenizer does not support pairs, only the first text is tokenized. Raise UserError if the text cannot be
+    tokenized.
     """
     asked = TokenSteps(model=model, revision=revision, text=choice.text, pair=choice.pair or None)
     try:
@@ -151,7 +152,7 @@ def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, i
 def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], options: TokensOptions) -> None:
     """Draw the summary, the figure, the steps of the selected word and the tables.
 
-    ``requests`` are those that give ``steps``.
+    ``requests`` are the requests whose answers are ``steps``, one for each tokenizer.
     """
     texts = [check_text(choice.text), *([check_text(choice.pair, gettext_lazy("second text"))] if choice.pair else [])]
     for number, one in enumerate(steps):

@@ -114,7 +114,7 @@ def word_of_tokens(steps: Steps) -> dict[int, Place]:
 
 
 def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
-    """Return the beginning of each text, as far as the figures of all tokenizers show it."""
+    """Return the beginning of each text, up to the last word that the figures of all tokenizers show."""
     ends = [
         [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
         for one in steps

@@ -50,7 +50,10 @@ def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
 
 
 def pick_clicks(options: TranslateOptions) -> None:
-    """Draw the controls for the effect of a click and for the heads concerned."""
+    """Draw the controls of the ablated stack and of the effect of a click.
+
+    If a click masks edges, also draw the control of the heads in which it does so.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(
             TranslateOptions,

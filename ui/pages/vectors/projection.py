@@ -38,7 +38,8 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     """Draw a projection of vectors, shape (point, channel), of at most MOST evenly spaced points.
 
     ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
-    indices of faint points. ``computation`` gives ``vectors``, for the notebook of the PCA; UMAP has none.
+    indices of faint points. ``computation`` is notebook code that computes ``vectors``; a notebook is offered for the
+    PCA only, not for UMAP.
     """
     axes = _controls(options)
     if len(names) < 3:

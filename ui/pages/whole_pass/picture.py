@@ -43,7 +43,10 @@ def parts_of(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def stages_of_layer(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
-    """Return the stages in the layer of ``stage``, or those before or after all layers if it is there."""
+    """Return the stages in the layer of ``stage``.
+
+    For a stage before (or after) all layers, return all stages before (or after) the layers.
+    """
     return [one for one in stages if _floor(one) == _floor(stage)]
 
 

@@ -191,9 +191,10 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
 
 
 def share_without(off: str, share: float, differences: FloatArray) -> str:
-    """Return a clause with the accuracy without a part, and with a note if the seeds disagree.
+    """Return a clause with the accuracy ``share`` of the Transformer without the part ``off``.
 
-    ``differences`` from the whole Transformer have shape (seed,).
+    ``differences`` (seed,) are those from the whole Transformer. If their signs differ between seeds, the clause states
+    that.
     """
     part = translate(WITHOUT[off])
     said = f"{part} {share:.2f}"
