@@ -130,9 +130,9 @@ def computation_notebook(
 
 
 def weights_computation(view: View, layer: int, head: int, request: object) -> Computation:
-    """Return the computation of a head's map, shape (query, key); ``request`` is the trace's TraceRequest.
+    """Return notebook code for a head's map, shape (query, key); ``request`` is the trace's TraceRequest.
 
-    ``layer`` and ``head`` count from 0. Raise TooLong beyond MOST_CELLS weights.
+    ``layer`` and ``head`` count from 0. Raise TooLong for more than MOST_CELLS weights.
     """
     check_cells(view)
     look = f"part={view.part!r}, words={view.words}, special={view.special}, renormalise={view.renormalise}"
@@ -141,7 +141,7 @@ def weights_computation(view: View, layer: int, head: int, request: object) -> C
 
 
 def flow_computation(request: object, queries: Sequence[int], keys: Sequence[int]) -> Computation:
-    """Return the computation of each head's attention from the tokens ``queries`` to the tokens ``keys``."""
+    """Return notebook code for each head's attention from the tokens ``queries`` to the tokens ``keys``."""
     code = "numbers = flow(backend.trace(request), queries, keys)"
     return Computation(code, request=request, queries=list(queries), keys=list(keys), flow=flow)
 

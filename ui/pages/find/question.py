@@ -335,8 +335,8 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
     """Describe how many heads change their preferred candidate in the changed text, and in harmless rewordings.
 
-    The boolean maps (layer, head) mark the heads that change in any direction (``turned``), and those that change from
-    the first candidate to the second (``meaning``).
+    The boolean maps (layer, head) mark heads that change in any direction (``turned``), and those that change from the
+    first candidate to the second (``meaning``).
     """
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [

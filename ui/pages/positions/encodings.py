@@ -80,7 +80,7 @@ def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> 
 def vectors(held: Positions, question: PositionsRequest, options: PositionsOptions) -> None:
     """Draw the sinusoidal vectors of arXiv:1706.03762 next to those of the model, in the same figures.
 
-    ``question`` is the request that gives ``held``.
+    ``question`` is the request whose answer is ``held``.
     """
     table = held.tables[0] if held.tables else None
     length, size = pick_sizes(options, USUAL if table is None else table.vectors.shape[1], st.columns(2))

@@ -158,9 +158,10 @@ def _keep(keep: Callable[[int, int], None], key: str) -> None:
 
 
 def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
-    """Return sentences on the best head, its baselines without a model, and the best head under the other convention.
+    """Return sentences on the best head, its baselines, and the best head under the other convention.
 
-    A convention is the decoder step whose attention is read for a target token (CrossRowConvention).
+    A convention is the decoder step whose attention is read for a target token (CrossRowConvention). The baselines need
+    no model.
     """
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
