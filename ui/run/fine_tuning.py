@@ -46,7 +46,7 @@ def visitor() -> str:
 
 
 def hash_cookie(cookie: str) -> str:
-    """Return a hash of a cookie, which is stored instead of it; the cookie cannot be recovered."""
+    """Return a hash to store in place of a cookie; the cookie cannot be recovered from the hash."""
     return hashlib.sha256(cookie.encode()).hexdigest()[:32]
 
 

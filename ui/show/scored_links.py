@@ -137,7 +137,7 @@ def paginate(every: Sequence[Entry], kind: type[Any], options: PaginationOptions
 
 
 def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
-    """Return the entries with an outcome, which is "all", "hits" or "misses"."""
+    """Return all entries, only the hits, or only the misses; ``outcome`` is "all", "hits" or "misses"."""
     return [one for one in every if outcome == "all" or one.hit == (outcome == "hits")]
 
 

@@ -56,7 +56,8 @@ def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
     """Return matrices of a query's weights in every head, of the heads' entropies, and of the mean weights.
 
     ``weights`` is (head, key), and ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys that
-    are drawn, with their ``names``. ``single`` (key,) are the weights of a single head with all channels, or None.
+    are drawn, with their ``names``. ``single`` (key,) are the query's weights if all channels formed a single head, or
+    None.
     """
     heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)

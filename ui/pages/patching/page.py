@@ -1,4 +1,4 @@
-"""The view Activation patching: single vectors or head outputs are taken from a donor text."""
+"""The view Activation patching: single vectors or head outputs are replaced by those of a donor text."""
 
 from __future__ import annotations
 
