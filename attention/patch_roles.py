@@ -150,7 +150,7 @@ class PatchEvidence:
     chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """Return the narrowest role to which a head gives at least the share LEAST of its attention.
+        """Return the narrowest role, a set of patches, that receives at least the share LEAST of a head's attention.
 
         Neighbours, row and column contain narrower roles, so they are tested later. If there is no such role, return
         "broad" for nearly uniform attention, else "".
@@ -168,7 +168,7 @@ def observe_patches(trace: Trace, part: str) -> PatchEvidence:
     """
     grid = trace.source.grid
     if grid is None:
-        raise ValueError("Roles of patches are told of a picture; a text came.")
+        raise ValueError("Roles of patches need a picture, not a text.")
     count = len(trace.source)
     rows = sampled_patches(grid)
     wanted = places(grid, rows, count)

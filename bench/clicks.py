@@ -361,7 +361,7 @@ def overload_rows(seconds: int) -> Iterator[ReportRow]:
 
 
 def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
-    """Open a session for each of the visitors of the overload."""
+    """Open a session for each simulated visitor of the overload test; ``open_`` closes the sessions."""
 
     def one(_: int) -> RetryingVisitor:
         session = open_.enter_context(open_session(server.url, RetryingVisitor))

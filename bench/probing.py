@@ -44,9 +44,9 @@ TURNS = 6
 
 
 def measure_scores(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for every accuracy with an expected value, and a row for the cost of scoring.
+    """Yield a row for each accuracy that has a reference value, and a row for the cost of scoring.
 
-    ``paths`` are a CoNLL-U file and GAP's TSV; raise ValueError for another number.
+    ``paths`` are two files: a CoNLL-U file and GAP's TSV. Raise ValueError if there are not two.
     """
     from inference.backend import LocalBackend
     from inference.settings import Settings

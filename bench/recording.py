@@ -210,7 +210,10 @@ IN_MEMORY_TOKENS, TEXTS, MODELS = 24, 12, 5
 
 
 def measure_in_memory() -> Iterator[ReportRow]:
-    """Yield rows for traces of a model in memory: its first text, which prepares it, and later texts."""
+    """Yield rows for the CPU time of ``explore`` on a model in memory: for its first text, and for later texts.
+
+    The first text includes the preparation of the model.
+    """
     import torch
 
     from headlight import explore

@@ -57,9 +57,9 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
     """Return a row for each relation and head, in the direction in which the head finds more links.
 
     A head finds a link from source to target or the reverse. ``tally`` has the reported counts. Direction and baseline
-    rule are chosen on the counts ``chooser``, by default on ``tally`` itself; ``rule`` describes the exception for
-    links with candidates. The p-values are corrected for all heads and both directions of a relation, so they allow for
-    the choice of the direction.
+    rule are chosen on the counts ``chooser``, by default on ``tally`` itself. For links with candidates, the rule is
+    chosen on both together, which favours the rule. The p-values are corrected for all heads and both directions of a
+    relation, so they allow for the choice of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 

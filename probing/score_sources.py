@@ -93,8 +93,8 @@ class DirectionScore:
 class DirectionReport:
     """The percentage of labelled links that a head finds with its contrastive directions (attention.contrastive).
 
-    The directions were computed from the ``selected`` links of one half of the sentences. All percentages are of the
-    ``links`` links in the other half. ``scores`` has a result for each number of directions.
+    The directions come from one half of the sentences, which has ``selected`` links. Every percentage is of the links
+    in the other half, of which there are ``links``. ``scores`` has an entry for each number of directions that is used.
 
     For comparison, ``head`` is the percentage with the head's complete score (95 % interval ``low`` to ``high``).
     ``rule`` is the percentage of the best rule without a model, and ``chance`` that of a random candidate.
@@ -117,10 +117,11 @@ class DirectionReport:
 class SourceReport:
     """The mean terms of a head's scores over the links of a relation, and its contrastive directions, if any.
 
-    ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. ``score`` is the mean score
-    of the links, ``mean_over_keys`` the mean score over all keys of the same rows, and ``excess`` their difference.
-    ``query`` and ``key`` have the mean terms of the sources on either side of q · k, the largest first. ``left_out``
-    counts links that the model cannot read, or in which a mask hides the key.
+    ``direction`` is 0 if a link's first word attends to its second word, and 1 for the reverse. ``score`` is the mean
+    score of the links, ``mean_over_keys`` the mean score over all keys of the same rows, and ``excess`` their
+    difference. ``query`` and ``key`` have the mean term of each part of the model (embedding, earlier head or layer)
+    that contributes to the query or the key, the largest first. ``left_out`` counts links that the model cannot read,
+    or in which a mask hides the key. ``directions`` reports on contrastive directions (DirectionReport).
     """
 
     relation: str

@@ -1,7 +1,7 @@
-"""Measurement of the repository's prose, names and modules, with limits that may only fall.
+"""Counts of habits of style in docstrings and comments, and of names and modules, with limits that may only fall.
 
 python -m tools.voice             print every rate with its goal and its limit
-python -m tools.voice --show told print every place of a habit of style (HABITS), here of the words told, tell, telling
+python -m tools.voice --show told print each place of the habit "told" of HABITS: the words told, tell, telling
 python -m tools.voice --write     lower the limits in tools/voice.json to today's values
 
 Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) are measured

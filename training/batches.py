@@ -107,9 +107,9 @@ class SentencePair:
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
     """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
 
-    If a span ends inside a sentence, the next span starts with that sentence again. The last span of a document starts
-    earlier, so that it has ``room`` tokens if the document is long enough. No span starts with a sentence of ``room``
-    or more tokens, which would leave no second text.
+    Each span is divided into two texts later, so no span starts with a sentence of ``room`` or more tokens. If a span
+    ends inside a sentence, the next span starts with that sentence again. The last span of a document overlaps the one
+    before, so that it has ``room`` tokens if the document is long enough.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):

@@ -140,7 +140,7 @@ class RecordedPicture:
 
     @property
     def view(self) -> View:
-        """Return the view of all tokens of the picture's stack."""
+        """Return the view of all tokens in the stack of the model that reads the picture."""
         return View(self.trace, pictures.part_of(self.trace))
 
 

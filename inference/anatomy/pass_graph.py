@@ -30,9 +30,9 @@ class AttentionNode:
 
 @dataclass(eq=False)
 class PassGraph:
-    """The torch calls of a forward pass in order, and the numbers of each tensor that a call read.
+    """The torch calls of a forward pass in order, with the contents of each tensor that was an input of a call.
 
-    ``outputs`` maps the id of an attention's output value to its AttentionNode.
+    ``outputs`` maps the id() of the Value that an attention returns to the attention's node.
     """
 
     calls: list[FunctionCall] = field(default_factory=list)
@@ -42,7 +42,7 @@ class PassGraph:
     _arrays: dict[int, Array] = field(default_factory=dict)
 
     def array(self, value: Value) -> Array:
-        """Return the recorded numbers of a tensor that a call read; half precision becomes float32."""
+        """Return the contents of a tensor that was an input of a torch call; half precision becomes float32."""
         return self._arrays[id(value)]
 
     def is_fraction(self, value: Value) -> bool:

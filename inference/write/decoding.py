@@ -162,7 +162,7 @@ class NewestRow(Tape):
         self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing, because a repeated call (same queries and keys, other values) has the same weights."""
+        """Ignore a repeated call with the same queries and keys and other values: the weights are the same."""
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:

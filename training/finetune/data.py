@@ -124,16 +124,13 @@ def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, 
     word reaches into the word. Otherwise it is UNREAD: the word was truncated, or the tokenizer drops all its
     characters (such as a soft hyphen).
 
-    The examples are: two words of a token each; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d";
-    three words, truncated after the second; three words of which the tokenizer drops the second.
-
-    >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
+    >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()  # a token for each word
     [1, 2]
-    >>> carriers([(0, 2), (2, 3), (3, 4)], [(1, 0, 3), (2, 3, 4)]).tolist()
+    >>> carriers([(0, 2), (2, 3), (3, 4)], [(1, 0, 3), (2, 3, 4)]).tolist()  # ab, c, d; tokens abc and d
     [1, -1, 2]
-    >>> carriers([(0, 2), (2, 4), (4, 6)], [(1, 0, 2), (2, 2, 4)]).tolist()
+    >>> carriers([(0, 2), (2, 4), (4, 6)], [(1, 0, 2), (2, 2, 4)]).tolist()  # truncated after the second word
     [1, 2, -2]
-    >>> carriers([(0, 1), (2, 3), (4, 7)], [(1, 0, 1), (2, 4, 7)]).tolist()
+    >>> carriers([(0, 1), (2, 3), (4, 7)], [(1, 0, 1), (2, 4, 7)]).tolist()  # the tokenizer drops the second word
     [1, -2, 2]
     """
     standing = list(pieces)

@@ -78,9 +78,9 @@ class HeadAnswers:
         return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
 
     def baseline(self, layer: int, head: int) -> tuple[float, str]:
-        """Return the weight that is expected for the link with the first candidate, and the name of that baseline.
+        """Return the baseline of the weight between the source word and the first candidate, and the baseline's name.
 
-        It is the larger of the column mean and the positional prior.
+        The baseline is the larger of the column mean and the positional prior of the head.
         """
         usual = float(np.nan_to_num(self.usual[0, layer, head]))
         placed = 0.0 if self.placed is None else float(self.placed[0, layer, head])

@@ -99,7 +99,7 @@ class ScoredEntry(Protocol):
 
     @property
     def hit(self) -> bool:
-        """Return True for a hit: the head finds the link, or the model's prediction is right."""
+        """Return True for a hit: a link that the head finds, or a prediction that is right."""
         ...
 
 

@@ -31,11 +31,11 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A secret with which the browser stores a figure's selections in the session, without a script run.
+    """A secret token that lets the browser store the selection in a figure, so that Streamlit need not run the script.
 
     ``follow`` is a function of the view state and the browser's selection. It returns the new view state, or None if a
-    run is needed. ``address`` returns the URL parameters of a view state. ``mine`` are the session's own URL
-    parameters, such as the language. ``present`` sends URL parameters to the students who follow this session, and
+    run of the script is needed. ``address`` returns the URL parameters of a view state. ``mine`` are the session's own
+    URL parameters, such as the language. ``present`` sends URL parameters to the students who follow this session, and
     returns False if it cannot.
 
     >>> told = lambda choice: {"layer": str(choice.layer)}

@@ -181,7 +181,10 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """Return a matrix of the products of each channel, (channel,); their sum is the dot product."""
+    """Return a matrix of one row: the product of query and key in each channel. Their sum is the dot product.
+
+    ``query`` and ``key`` are (channel,).
+    """
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )

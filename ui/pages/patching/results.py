@@ -34,10 +34,11 @@ Place = tuple[int, int]  # (layer, word) or (layer, head)
 class PatchingResult:
     """The effects of single patches: the share of the way from the first text's answer (0) to the second's (1).
 
-    ``states`` (layer + 1, word) has patches of a word's vector at the input of each layer; the last row patches all
-    layers. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and ``head_bands`` have a threshold
-    for each row: at most 1 in 20 random changes of the same size exceeds it. An effect is NaN if the reader stopped
-    before. A threshold is NaN if there are too few random changes, or if ``shift`` is given.
+    ``states`` (layer + 1, word) has patches of a word's vector at the input of a single layer; in the last row, the
+    vector is patched in all layers at once. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and
+    ``head_bands`` have a threshold for each row: at most 1 in 20 random changes of the same size exceeds it. An effect
+    is NaN if the user stopped the computation before it was measured. A threshold is NaN if there are too few random
+    changes, or if ``shift`` is set because words have other positions in the second text.
     """
 
     metric: PatchingMetric

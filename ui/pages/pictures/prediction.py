@@ -173,8 +173,9 @@ class PictureMetric:
         return found
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """Return the change of the metric by each edit set, shape (set,); for vectors 1 − cosine.
+        """Return the change of the metric by each edit set, shape (set,).
 
+        If the metric is the output vector, the change is 1 − the cosine of the edited and the original vector.
         If the reader stops the computation, the array has only the sets that were measured.
         """
         mark = f"{self.question.key}:{self.at}"

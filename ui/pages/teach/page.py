@@ -105,7 +105,7 @@ def draw_training(options: TeachOptions) -> None:
 
 
 def draw_view() -> None:
-    """Draw the view Fine-tune a model in the page."""
+    """Draw the view "Fine-tune a model"."""
     asked = get_params(TeachOptions)
     if asked.job:
         draw_training(asked)
