@@ -58,17 +58,17 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
     size = MapSize(len(view.queries), len(view.keys), view.causal)
     chosen = (layer, head)
 
-    def computed(code: str) -> Computation | None:
+    def computation_by(code: str) -> Computation | None:
         names = {"layer": layer, "head": head, "size": THUMBNAIL, "reach": REACH}
         return view_computation(choice, view, code, **names, **{used.__name__: used for used in USED})
 
     with folded:
         left, right = st.columns(2)
         figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
-        draw_chart(figure, "entropy", place=left, computation=computed(HEADS.format(measure="entropy")))
+        draw_chart(figure, "entropy", place=left, computation=computation_by(HEADS.format(measure="entropy")))
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
             figure = distance_by_layer(survey.distance, size, colours, selected=chosen)
-            draw_chart(figure, "distance", place=right, computation=computed(HEADS.format(measure="distance")))
+            draw_chart(figure, "distance", place=right, computation=computation_by(HEADS.format(measure="distance")))
         if max(size.queries, size.keys) > WHOLE_MAP:
             show_notice(
                 _("The limit for figures is {most} tokens.", most=WHOLE_MAP),
@@ -78,10 +78,12 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
         weights = view.weights(layer, head)
         if view.part != "cross":
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-            draw_chart(offset_profile(shares, colours, name), "profile", place=left, computation=computed(OFFSETS))
+            draw_chart(
+                offset_profile(shares, colours, name), "profile", place=left, computation=computation_by(OFFSETS)
+            )
         tokens = [cell.label for cell in view.keys]
         figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name)
-        draw_chart(figure, "received", place=right, computation=computed(RECEIVED))
+        draw_chart(figure, "received", place=right, computation=computation_by(RECEIVED))
 
 
 WHAT = gettext_lazy("A model has many **heads**. Each decides how much a word attends to every other word.")
