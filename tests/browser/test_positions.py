@@ -104,7 +104,7 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
     turn(page, SHOWS["distance"])
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     for settings in ("base 10,000, d_k = 32", "h = 12", "32 buckets"):
-        expect(note(page, "does not use this scheme", "settings of", settings)).to_be_visible()
+        expect(note(page, "does not use this scheme", settings)).to_be_visible()
     turn(page, SHOWS["shift"])
     expect(note(page, "One matrix shifts positions by 5")).to_contain_text("over 27 positions")
     turn(page, SHOWS["test"])

@@ -151,6 +151,7 @@ def test_every_weight_is_that_of_the_app(model: JSHandle) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # a single thread of the browser computes 200 texts
 def test_the_weights_of_200_texts_are_those_of_the_app(model: JSHandle) -> None:
     sizes, largest = [], []
     for view in itertools.islice(seeded_views(), TEXTS):
