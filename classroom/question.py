@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Literal, get_args
 
 from attention.head_names import parse_head
@@ -133,12 +134,31 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 def is_correct(question: Question, answer: str) -> bool:
     """Return True if an answer is correct: a number within the tolerance, or equal text ignoring case.
 
+    A number is also correct if it equals the truth after rounding to the digits of the shorter one, at least two.
+
     >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True
+    >>> [is_correct(Question("number", "?", truth="0.5143"), said) for said in ("0.51", "0.52", "0.5", "1")]
+    [True, False, False, False]
     """
     if question.kind == "number":
-        return abs(float(answer) - float(question.truth)) <= question.tolerance + 1e-9
+        is_near = abs(float(answer) - float(question.truth)) <= question.tolerance + 1e-9
+        return is_near or _is_rounded(answer, question.truth)
     return answer.casefold() == question.truth.casefold()
+
+
+def _is_rounded(one: str, other: str) -> bool:
+    """Return True if two numbers are equal after rounding to the decimals of the shorter, with two digits or more.
+
+    >>> _is_rounded("51", "51.4"), _is_rounded("5", "5.4"), _is_rounded("51", "52")
+    (True, False, False)
+    """
+    numbers = [Decimal(one), Decimal(other)]
+    if not all(number.is_finite() for number in numbers):
+        return False
+    places = min(max(-int(number.as_tuple().exponent), 0) for number in numbers)
+    rounded = [round(number, places) for number in numbers]
+    return rounded[0] == rounded[1] and len(rounded[0].as_tuple().digits) > 1
 
 
 def _number(said: str) -> str:

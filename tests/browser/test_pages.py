@@ -43,7 +43,7 @@ TEXT = "One text for all pages."
 VISITS = {
     "explore": Visit(".sentence .arcs"),
     "pictures": Visit(".picture[data-whole] .stage canvas", text=False),
-    "compare": Visit(CHART),
+    "compare": Visit(f"{CHART}, {LACKING}"),  # Without a second text it asks for one.
     "similarity": Visit(f".matrices canvas, {LACKING}"),  # Without a second text it asks for one.
     "bertviz_views": Visit("iframe"),
     "lessons": Visit("[data-testid=stButton]", text=False),

@@ -144,17 +144,21 @@ def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
     """Return a line about a link: hit or miss, the head's weight on the right word, and its largest weight.
 
-    ``worth`` are the weights of the candidates. ``direction`` is 0 if the source word is the query, and 1 if it is the
+    Of two candidates, both weights are stated. ``worth`` are the weights of the candidates, NaN for other words.
+    ``direction`` is 0 if the source word is the query, and 1 if it is the
     key.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
     >>> title(link, np.array([np.nan, 0.25, 0.5]), 0)
     'Miss · line 3 · “a” gives “b” 0.25, “c” 0.50 · the rule finds it'
-    >>> title(link, np.array([np.nan, 0.5, 0.25]), 1)
+    >>> title(link, np.array([0.1, 0.5, 0.25]), 1)
     'Miss · line 3 · “a” gets 0.50 from “b”, the most · the rule finds it'
     """
     most = int(np.nanargmax(worth))
+    others = np.flatnonzero(np.isfinite(worth) & (np.arange(len(worth)) != one.link.target))
+    if len(others) == 1:
+        most = int(others[0])
     source, target, other = (word(one, unit) for unit in (one.link.source, one.link.target, most))
     own, best = weight(worth, one.link.target), weight(worth, most)
     values = {"source": source, "target": target, "own": own, "other": other, "best": best}

@@ -165,14 +165,7 @@ def _draw_privately(board: TeacherView) -> None:
 def _closing(code: str) -> None:
     """Draw the download of all answers, and the buttons that delete data or close the room."""
     with st.container(horizontal=True):
-        names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
-        rows = store().board(code, visitor_secret()).rows()
-        download_button(
-            _("Save answers"),
-            csv_table(names, rows),
-            "headlight-class.csv",
-            _("All answers with names."),
-        )
+        redraw_every(EVERY, draw_answers_file, code)
         with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
             st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
@@ -188,6 +181,18 @@ def _closing(code: str) -> None:
                 _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
     show_storage_time()
+
+
+def draw_answers_file(code: str) -> None:
+    """Draw the download of all answers so far; a fragment runs this again every second, because answers arrive."""
+    try:
+        rows = store().board(code, visitor_secret()).rows()
+    except NotInClass:  # the live part of the page says so
+        return
+    names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
+    download_button(
+        _("Save answers"), csv_table(names, rows), "headlight-class.csv", _("All answers with names."), key="class_save"
+    )
 
 
 def _close(code: str) -> None:

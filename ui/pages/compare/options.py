@@ -73,10 +73,10 @@ class CompareOptions(AnsweringOptions):
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
     """Return the options with a default for the second reading.
 
-    The default is a second text if a ready pair contains the first text, else the same text with ablated heads.
+    The default is a second text; if a link has edits and no second text, it is the same text with ablated heads.
     """
     other = settle_second_text(CompareOptions, choice, options.other)
-    return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
+    return replace(options, differs=options.differs or ("edit" if options.edits and not other else "text"), other=other)
 
 
 def pick_source() -> None:

@@ -21,6 +21,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import finished_state, may_begin, run_scoring
 from ui.show.scored_links import PaginationOptions
+from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
 from viz.options import option
 
@@ -105,11 +106,16 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
     if options.data in READY:
         show_notice(ABOUT[options.data], role="status")
         return load_ready_set(options.data), None
-    bound_widget(MeasureOptions, "format", right.selectbox)
-    suffixes = SUFFIXES[options.format]
+    suffixes = sorted({suffix for some in SUFFIXES.values() for suffix in some})
     uploaded = left.file_uploader(
-        _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("The file stays on this machine")
+        _("Annotated file"),
+        suffixes,
+        key=FILE,
+        on_change=_fit_format,
+        max_upload_size=50,
+        help=_("The file stays on this machine"),
     )
+    bound_widget(MeasureOptions, "format", right.selectbox)
     if uploaded is None:
         show_notice(WANTED[options.format], role="status")
         return None
@@ -132,6 +138,15 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         show_notice(_("Both files share sentences, which inflates scores. Use different ones."))
         return None
     return found, chooser
+
+
+def _fit_format() -> None:
+    """Select the first format of files with the uploaded file's suffix, unless the selected format has it."""
+    uploaded, options = st.session_state[FILE], get_params(MeasureOptions)
+    suffix = "" if uploaded is None else uploaded.name.rpartition(".")[2].casefold()
+    fitting = [name for name, some in SUFFIXES.items() if suffix in some]
+    if fitting and options.format not in fitting:
+        set_params(MeasureOptions, format=fitting[0])
 
 
 def _parse_once(file: Any, format: str, key: str) -> AnnotatedCorpus:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from attention.head_names import head_label
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
@@ -20,7 +22,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import TITLE, LinkScore, corpus_provenance, describe_relation, scored_links
 from ui.show.tables import download_button, draw_table
-from ui.show.text import join_sentences
+from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, relation_scores
@@ -44,6 +46,7 @@ CANDIDATES = gettext_lazy(
     "candidate, first or subject, whichever is best on all links, never below chance. Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
+MOST_NAMED = 5  # heads that a sentence names
 
 
 def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
@@ -266,15 +269,22 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
     return shown
 
 
+def _count_named(rows: Sequence[RelationRow]) -> str:
+    """Return the number of heads, with their labels if they are few."""
+    labels = format_comma_list([head_label(row.layer, row.head) for row in rows])
+    return f"{len(rows)} ({labels})" if 0 < len(rows) <= MOST_NAMED else str(len(rows))
+
+
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
     """Describe how many heads are significantly above the baseline rule, for the model and for random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
         "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
-        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} %.",
+        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} % ({head}).",
         relation=best.relation,
         links=best.n,
-        many=sum(row.more for row in mine),
+        many=_count_named([row for row in mine if row.more]),
+        head=head_label(best.layer, best.head),
         size=len(mine),
         rule=best.baseline,
         mean=sum(row.accuracy for row in mine) / len(mine),

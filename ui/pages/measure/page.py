@@ -174,12 +174,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head's answer is the word with most attention, without special tokens and the word "
-                "itself ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
-                "- The baseline is the best rule without a model, such as “the word before”. “More”: p "
+                "- A head's answer is the candidate with most attention: a word that the data names, else any other "
+                "word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
+                "- The baseline is the best rule, such as “the word before”. “More”: p "
                 "≤ 0.05 in a two-sided test, paired by sentence "
-                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), Holm-corrected "
-                "([Holm](https://doi.org/10.2307/4615733)).\n"
+                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
+                "[Holm-corrected](https://doi.org/10.2307/4615733).\n"
                 "- A high score does not show that the model uses the head "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)); ablation does."
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,29 @@ def test_the_teacher_sees_the_answers_to_earlier_questions() -> None:
     (chart,) = desk.get("plotly_chart")
     assert "street" in chart.proto.spec
     assert "animal" not in chart.proto.spec
+
+
+@pytest.mark.slow
+def test_the_file_of_answers_is_made_again_while_the_page_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    files, redrawn = [], []
+
+    def redraw(seconds: float | None, draw: Callable[..., object], *values: object) -> None:
+        if seconds:
+            redrawn.append(partial(draw, *values))
+        draw(*values)
+
+    monkeypatch.setattr(desk_module, "redraw_every", redraw)
+    monkeypatch.setattr(desk_module, "download_button", lambda _label, content, *_rest, **_more: files.append(content))
+    desk, code = opened()
+    seat = joined(code, "Anna")
+    ask(desk, "word", "Which word?")
+    seat.run()
+    seat.text_input(key=f"class_reply_{code}_1_field").input("street")
+    press(seat, "Answer")
+    assert "street" not in files[-1]
+    assert any(one.func is desk_module.draw_answers_file for one in redrawn)
+    desk.run()
+    assert "street" in files[-1]
 
 
 @pytest.mark.slow

@@ -52,8 +52,8 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
-    says(page, f"head {layer}-{head} of 72 changes most: {bits.max():.2f} bits")
-    says(page, f"head 3-1 changes by {bits[3, 1]:.2f}")
+    says(page, f"head {layer}-{head} of 72 changes most: {bits.max():.2g} bits")
+    says(page, f"head 3-1 changes by {bits[3, 1]:.2g}")
     stands(page)
 
 
@@ -112,7 +112,8 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     ("query", "said"),
     [
         ({"text": "Hello there", "differs": "text"}, "Type a second text"),
-        ({"text": "Hello there"}, "with head 0-0 ablated"),
+        ({"text": "Hello there"}, "Type a second text"),
+        ({"text": "Hello there", "edits": "a1-0"}, "with head 1-0 ablated"),
         ({"text": "Hello there", "other": "One two three", "special": 0}, "share no words"),
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
@@ -122,7 +123,16 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "48 × 48 of"),
         ({"opened": "file-0"}, " memory; "),
     ],
-    ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
+    ids=[
+        "no second text",
+        "nothing asked",
+        "an ablation",
+        "nothing in common",
+        "no such head",
+        "other parts",
+        "long",
+        "opened",
+    ],
 )
 def test_what_the_page_says_instead(query: dict[str, object], said: str) -> None:
     page = asked("compare", **query)

@@ -21,6 +21,15 @@ def test_a_guessed_encoding_is_stated(encoding: str, guessed: str) -> None:
 
 
 @pytest.mark.slow
+def test_the_format_is_that_of_the_file() -> None:
+    page = asked("measure", data="file", control=0, least=1)
+    assert page.selectbox(key="measure_format").value == "conllu"
+    page.file_uploader(key="measure_file").set_value(("mine.csv", TABLE.encode(), "text/csv")).run()
+    assert not page.exception
+    assert page.selectbox(key="measure_format").value == "csv"
+
+
+@pytest.mark.slow
 def test_without_held_out_links_the_map_of_all_heads_remains() -> None:
     nouns = ("cat", "dog")
     rows = [f"{one.title()} saw the {two} and it ran {how}.,it,{one.title()},{two}"
