@@ -73,5 +73,5 @@ def test_of_many_patches_some_stand_for_all() -> None:
 
 
 def test_a_text_has_no_patches() -> None:
-    with pytest.raises(ValueError, match="not a text"):
+    with pytest.raises(ValueError, match="picture"):
         observe_patches(sentence_trace(), "encoder")
