@@ -119,6 +119,7 @@ sys.exit(pytest.main(["-W", "ignore:Module already imported:pytest.PytestAssertR
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # it runs the checks of a whole copy, which takes minutes on a busy machine
 def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(house: Path) -> None:
     """All recipes share a copy, so that the checks of the tree, which take longest, run a single time."""
     golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
