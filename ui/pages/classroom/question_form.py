@@ -83,7 +83,13 @@ def _keep_in(key: str) -> dict[str, Any]:
     """Return the arguments of a widget that begins with its value in the draft, and saves its value there."""
     # Streamlit drops the state of a widget when its page is left.
     st.session_state.setdefault(key, _draft()[key])
-    return {"key": key, "on_change": lambda: _save(**{key: st.session_state[key]})}
+    return {"key": key, "on_change": _save_field, "args": (key,)}
+
+
+def _save_field(key: str) -> None:
+    """Save the value of a field; a session that is ending may have dropped it."""
+    if key in st.session_state:
+        _save(**{key: st.session_state[key]})
 
 
 def _save(**values: str) -> None:

@@ -23,7 +23,7 @@ BUILD = AtlasBuild("a" * 22, "me", '"; filename="evil.exe\r\nX-Evil: 1 图谱', 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(routes, "builds", lambda: AtlasBuilds(tmp_path))
+    monkeypatch.setattr(routes, "atlas_builds", lambda: AtlasBuilds(tmp_path))
     folder = tmp_path / FOLDER / BUILD.id
     (folder / ATLAS).mkdir(parents=True)
     (folder / REQUEST).write_text(json.dumps(asdict(BUILD)), encoding="utf-8")
