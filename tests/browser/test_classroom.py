@@ -81,6 +81,8 @@ def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_
     open_page(page, app_url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
     field = page.get_by_role("textbox", name="Question")
+    expect(field).to_be_visible()
+    rest(page)
     field.fill("Which?")
     page.get_by_text("Share my view").click()
     go_to(page, "by_hand")

@@ -193,7 +193,7 @@ def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
 
 def test_what_is_removed_can_be_cleared_by_a_finger(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/compare", text="One text for all pages.", layer=2, head=3)
+    open_page(page, app_url, "/compare", text="One text for all pages.", differs="edit", layer=2, head=3)
     clear = page.get_by_role("button", name="Clear all")
     expect(clear).to_be_visible(timeout=PATIENCE)
     rest(page)

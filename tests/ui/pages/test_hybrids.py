@@ -152,6 +152,6 @@ def test_links_are_not_counted_for_missing_heads(backend: LocalBackend, folder: 
 
 @pytest.mark.usefixtures("backend")
 def test_compare_removes_a_head_that_exists(folder: Path) -> None:
-    page = asked("compare", model=folder, text=TEXT)
+    page = asked("compare", model=folder, text=TEXT, differs="edit")
     removed = [box.value for box in page.multiselect if Ablate(1, 0) in box.value]
     assert removed == [[Ablate(1, 0)]]
