@@ -112,26 +112,36 @@ def _draw_lead_toggle(code: str) -> None:
 
 
 def _draw_live_answers(code: str) -> None:
-    """Draw the class and its answers; a fragment runs this again every second."""
+    """Draw the class, its answers and their file; a fragment runs this again every second.
+
+    One fragment draws all of them: the file then contains exactly the answers that the page shows.
+    """
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
     show_class(board)
-    if board.asked is None:
-        return
-    question = board.questions[board.asked - 1]
-    st.subheader(_("Question {number}", number=board.asked))
+    if board.asked is not None:
+        _draw_latest(code, board, board.asked)
+        _draw_privately(board)
+    names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
+    file = csv_table(names, board.rows())
+    download_button(_("Save answers"), file, "headlight-class.csv", _("All answers with names."), key="class_save")
+
+
+def _draw_latest(code: str, board: TeacherView, number: int) -> None:
+    """Draw the latest question, and its answers or the button that shows them to the class."""
+    question = board.questions[number - 1]
+    st.subheader(_("Question {number}", number=number))
     st.markdown(escape_markdown(question.prompt))
     if question.options:
         st.markdown("\n".join(f"- {escape_markdown(option)}" for option in question.options))
     if board.revealed:
-        answers(question, board.answers_to(board.asked), "desk_answers")
-        _draw_privately(board)
+        answers(question, board.answers_to(number), "desk_answers")
         return
     with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
-        n = len(board.answers_to(board.asked))
+        n = len(board.answers_to(number))
         st.markdown(
             _(
                 "{n} of {all} have answered. Everybody sees all answers, without names; then nobody can answer.",
@@ -147,7 +157,6 @@ def _draw_live_answers(code: str) -> None:
             type="primary",
             help=_("This cannot be undone"),
         )
-    _draw_privately(board)
 
 
 def _draw_privately(board: TeacherView) -> None:
@@ -163,9 +172,8 @@ def _draw_privately(board: TeacherView) -> None:
 
 
 def _closing(code: str) -> None:
-    """Draw the download of all answers, and the buttons that delete data or close the room."""
+    """Draw the buttons that delete data or close the room."""
     with st.container(horizontal=True):
-        redraw_every(EVERY, draw_answers_file, code)
         with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
             st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
@@ -181,18 +189,6 @@ def _closing(code: str) -> None:
                 _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
     show_storage_time()
-
-
-def draw_answers_file(code: str) -> None:
-    """Draw the download of all answers so far; a fragment runs this again every second, because answers arrive."""
-    try:
-        rows = store().board(code, visitor_secret()).rows()
-    except NotInClass:  # the live part of the page says so
-        return
-    names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
-    download_button(
-        _("Save answers"), csv_table(names, rows), "headlight-class.csv", _("All answers with names."), key="class_save"
-    )
 
 
 def _close(code: str) -> None:
