@@ -18,6 +18,7 @@ from inference.tasks.attribution import WithoutWords
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, said, table_of
+from ui.show.text import format_small
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -45,7 +46,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     effect = backend.inspect(WithoutWords(text=TEXT, focus=view.keys[focus].pieces, words=runs)).values
     best = int(effect.argmax())
     assert f"masking “{cells[best].text}”" in text
-    assert f"(1 − cosine = {effect[best]:.2f})" in text
+    assert f"(1 − cosine = {format_small(effect[best])})" in text
     maps = mean_maps(view.trace)
     row = maps[-1][view.keys[focus].pieces[0]]
     attention = np.array([row[slice(*run)].sum() for run in runs])

@@ -30,6 +30,7 @@ from tests.support.visitor import (
     table_of,
 )
 from ui.pages.explore.variants import COMPARE
+from ui.show.text import format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
@@ -68,7 +69,7 @@ def test_the_famous_pair_is_one_click_from_explore(
     assert f"{one:.0%} with “tired” and {other:.0%} with “wide”" in text
     most = found.most
     assert f"head {most[0]}-{most[1]} of 72" in text
-    assert f"{found.bits[most]:.2g} bits" in text
+    assert f"{format_small(found.bits[most])} bits" in text
     read(page, TIRED.replace("tired", "hungry"))  # The second text does not change.
     said(page, "with “hungry” and .* with “wide”")
 

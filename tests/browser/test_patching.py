@@ -18,6 +18,7 @@ from inference.tasks.edit_effects import BlankEffects
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, click_cell, file_of, open_page, said, table_of
+from ui.show.text import format_small
 from ui.state.navigation import title_of
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -48,7 +49,7 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
 
     click_cell(page, (3, 13), (7, 16))
     one = said(page, "entering layer 3")
-    assert f"“tired → wide” entering layer 3 has an effect of {share:.2f}" in one
+    assert f"“tired → wide” entering layer 3 has an effect of {format_small(share)}" in one
     expect(page).to_have_url(re.compile("lent=s3-13"))
     page.reload()
     said(page, "entering layer 3")

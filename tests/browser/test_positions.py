@@ -17,6 +17,7 @@ from tests.support.browser import Problems
 from tests.support.looks import turn
 from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
 from ui.pages.positions.position_scheme import SHOWS
+from ui.show.text import format_small
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -55,7 +56,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     sentence = note(page, "Without positions").inner_text()
     lacking, having = matched(r"differ by at most (\S+) \(rounding\).* by up to (\S+) ", sentence).groups()
     assert float(lacking) < 1e-5
-    assert having == f"{test.having.differences.max():.2f}"
+    assert having == format_small(test.having.differences.max())
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
     assert f"(head {layer}-{head})" in sentence
     taken = note(page, "Positions removed:")

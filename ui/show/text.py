@@ -61,12 +61,14 @@ SMALL = 0.0001  # Probabilities below this value are shown in scientific notatio
 
 
 def format_small(number: float) -> str:
-    """Return a number with two decimals, or with two significant digits if it would round to 0.00.
+    """Return a number with two decimals, or with two significant digits if it is below 0.1.
 
-    >>> format_small(0.4567), format_small(0.0039), format_small(9.83e-7), format_small(0)
-    ('0.46', '0.0039', '9.8e-07', '0')
+    One digit would hide up to a third of a value: 0.0149 and 0.0051 would both be 0.01.
+
+    >>> format_small(0.4567), format_small(0.0149), format_small(9.83e-7), format_small(0)
+    ('0.46', '0.015', '9.8e-07', '0')
     """
-    return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.2g}"
+    return f"{number:.2f}" if abs(number) >= 0.0995 else f"{number:.2g}"
 
 
 def format_share(share: float) -> str:

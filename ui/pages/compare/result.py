@@ -85,13 +85,13 @@ def _describe_heads(found: Comparison) -> str:
     if bits[most] == 0:
         return _("None of the {heads} heads changes.", heads=counted)
     mine = float(bits[found.head])
-    values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": f"{bits[most]:.2g}"}
+    values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
     if most == found.head or np.isnan(mine):
         return _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
     return _(
         "Over all rows, head {most} of {heads} changes most: {bits} bits; head {head} changes by {mine}.",
         head=found.name(found.head),
-        mine=f"{mine:.2g}",
+        mine=format_small(float(mine)),
         **values,
     )
 

@@ -11,6 +11,7 @@ from attention.trace import Trace
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from inference.files.embedded import BERT, TRANSLATOR
 from tests.support.asking import asked, notes, says, stands
+from ui.show.text import format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
@@ -52,8 +53,8 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
-    says(page, f"head {layer}-{head} of 72 changes most: {bits.max():.2g} bits")
-    says(page, f"head 3-1 changes by {bits[3, 1]:.2g}")
+    says(page, f"head {layer}-{head} of 72 changes most: {format_small(bits.max())} bits")
+    says(page, f"head 3-1 changes by {format_small(bits[3, 1])}")
     stands(page)
 
 

@@ -12,6 +12,7 @@ from inference import TraceRequest
 from inference.tasks.positions import OrderRequest
 from tests.support.asking import asked, says
 from ui.run.services import get_backend
+from ui.show.text import format_small
 from ui.state.view_state import DEFAULT_MODEL
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -40,7 +41,7 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
     off = test.having.differences[4, 3]
     assert [sheet["note"] for (sheet,) in maps[:2]] == [
         "head 4-3",
-        f"largest difference of a weight: {off:.2f}",
+        f"largest difference of a weight: {format_small(off)}",
     ]
 
 
