@@ -1,8 +1,9 @@
 """All Python code that depends on Streamlit's private modules, paths and messages.
 
-Importing this module checks Streamlit's version, because private names may change with each release. The scripts'
-counterpart is `viz/components/shared/streamlit_internals.js`; style rules that use Streamlit's elements are in
-`assets/app.css`. `tests/house/test_layers.py` forbids private names elsewhere.
+Importing this module checks Streamlit's version, because private names may change with each release, and mends its
+queue of messages to the browser. The scripts' counterpart is `viz/components/shared/streamlit_internals.js`; style
+rules that use Streamlit's elements are in `assets/app.css`. `tests/house/test_layers.py` forbids private names
+elsewhere.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ check_version(streamlit.__version__)  # Before the private imports, whose errors
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from streamlit.runtime import Runtime  # noqa: E402
+from streamlit.runtime.app_session import AppSession  # noqa: E402
 from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx  # noqa: E402
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType  # noqa: E402
 from streamlit.runtime.session_manager import SessionClientDisconnectedError  # noqa: E402
@@ -56,6 +58,19 @@ HEALTH = "/_stcore/health"
 MESSAGES = "/_stcore/stream"  # The WebSocket of a page.
 XSRF_COOKIE = "_streamlit_xsrf"  # The cookie of uploads.
 TRIGGER_PREFIX = "$$STREAMLIT_INTERNAL_KEY"  # The prefix of a component's trigger names.
+
+
+def _clear_queue(self: AppSession, fragment_ids_this_run: list[str] | None = None) -> None:
+    """Remove the unsent elements of the last run from a session's queue; keep all of them if a fragment runs next.
+
+    Streamlit's own method would remove the elements of this fragment, and keep those of fragments in it and those below
+    it. The browser could not place these, and the whole page would disappear with the error "Bad delta path index".
+    """
+    emptied: list[str] | None = [] if fragment_ids_this_run else None  # The fragments whose elements are removed.
+    self._browser_queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=emptied)
+
+
+AppSession._clear_queue = _clear_queue  # type: ignore[method-assign]  # noqa: SLF001  # no public interface
 
 
 def script_run() -> ScriptRunContext | None:

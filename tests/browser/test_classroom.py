@@ -96,7 +96,7 @@ def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_
 class FragmentFilter:
     """A WebSocket route that drops the elements of fragments while a run of the whole page is sent.
 
-    Streamlit does the same if an update of a fragment is due during a run of the page.
+    Streamlit's own queue does the same if an update of a fragment is due during a run of the page.
     """
 
     def __init__(self) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from tests.support.repository import ROOT
@@ -47,3 +51,17 @@ def test_a_press_is_seen_while_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch
     assert (is_pressed("stop_a"), is_pressed("stop_b")) == (True, False)
     requests.on_scriptrunner_ready()
     assert not is_pressed("stop_a"), "the run that the press began"
+
+
+@pytest.mark.parametrize(("fragments", "kept"), [(["outer"], 4), (None, 0)])
+def test_unsent_elements_stay_if_a_fragment_runs_next(fragments: list[str] | None, kept: int) -> None:
+    queue = ForwardMsgQueue()
+    for fragment, path in (("", [0, 0]), ("outer", [0, 1]), ("inner", [0, 1, 0]), ("", [0, 2])):
+        message = ForwardMsg()
+        message.delta.fragment_id = fragment
+        message.delta.add_block.allow_empty = True
+        message.metadata.delta_path.extend(path)
+        queue.enqueue(message)
+    session: Any = SimpleNamespace(_browser_queue=queue)
+    AppSession._clear_queue(session, fragments)  # noqa: SLF001  # There is no public interface.
+    assert len(queue) == kept
