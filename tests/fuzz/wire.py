@@ -123,7 +123,7 @@ def _selected(value: dict[str, Any]) -> None:
 
 def _kept(said: Any) -> None:
     """Apply a selection; assert that the result is a valid choice or None."""
-    found = apply_selection(_trace().id, ViewOptions(), None, ViewState(opened=_trace().id), said)
+    found = apply_selection(_trace().id, ViewOptions(), ViewState(opened=_trace().id), said)
     assert found is None or isinstance(found, KeptSelection)
 
 

@@ -166,7 +166,6 @@ def _readable_file(trace: Trace) -> Trace | None:
 
 
 LONG = 5_000  # Characters that the embedded model traces in less than a second.
-EDITED = "edited_trace"  # Session key of the trace id of an edited text, which shows the head of the previous text.
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
@@ -186,13 +185,4 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
     except UserError:
         return {}, []
     st.session_state[READ] = new.id
-    found = carry_over(replace(before, **get_last_view(old.id)), old, new)
-    if found is None:
-        return {}, []
-    st.session_state[EDITED] = new.id
-    return found
-
-
-def was_edited(trace_id: str) -> bool:
-    """Return True if the traced text is an edit of the text before it, whose selected head was kept."""
-    return bool(st.session_state.get(EDITED) == trace_id)
+    return carry_over(replace(before, **get_last_view(old.id)), old, new) or ({}, [])

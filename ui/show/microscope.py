@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 
-from attention.head_names import head_label
 from attention.measures import HeadSummary
 from attention.trace import Trace
 from attention.view import View
@@ -22,7 +21,6 @@ from ui.routes.selection_tokens import ADDRESS
 from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
-from ui.run.traces import was_edited
 from ui.show.chart import draw_notebook_menu
 from ui.show.tables import page_provenance
 from ui.show.views import link_to_view
@@ -48,25 +46,21 @@ from viz.paper.notebook import Computation
 FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
 
-def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
+def selection_token_for(trace_id: str, look: ViewOptions) -> dict[str, str] | None:
     """Return the address and the secret of a new selection token, or None if clicks need a script run.
 
     With a selection token, the browser stores clicks without running the page's script (ui/state/selection_token.py). A
     run is needed if the page shows notes, which a click removes, or if the text does not fit into an address.
-    ``offered`` is the head of the button that resets the selection. A click that selects or leaves this head needs a
-    run, because it shows or hides the button.
     """
     if notes() or not fits(get_view_state()):
         return None
     return {
         "address": ADDRESS,
-        "token": store_selection_token(partial(apply_selection, trace_id, look, offered), view_presenter()),
+        "token": store_selection_token(partial(apply_selection, trace_id, look), view_presenter()),
     }
 
 
-def apply_selection(
-    trace_id: str, look: ViewOptions, offered: tuple[int, int] | None, choice: ViewState, said: Any
-) -> KeptSelection | None:
+def apply_selection(trace_id: str, look: ViewOptions, choice: ViewState, said: Any) -> KeptSelection | None:
     """Return the view state ``choice`` after a selection ``said`` by the browser, with the session entries to store.
 
     Return None if a script run must apply the selection.
@@ -79,8 +73,6 @@ def apply_selection(
     shown, problems = select(now, view, example_of(trace.text, trace.pair or ""))
     shown = directed_selection(shown, now, view)
     if problems or any(shown[name] != said[name] for name in FIELDS) or not fits(now):
-        return None
-    if offered is not None and offered in ((choice.layer, choice.head), (now.layer, now.head)):
         return None
     return KeptSelection(now, last_view_entries(trace.model.name, trace_id, changes(shown, view)))
 
@@ -142,29 +134,6 @@ def explore_link(there: ViewState, what: str = BOTH) -> None:
         )
 
 
-OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
-
-
-def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Draw a button that selects the strongest head of an edited text, unless that head is selected.
-
-    Return the (layer, head) that the button selects, or None if the text was not edited.
-    """
-    if not was_edited(view.trace.id):
-        return None
-    anew = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))[0]
-    layer, head = anew["layer"], anew["head"]
-    if (layer, head) == (selection["layer"], selection["head"]):
-        return layer, head
-    st.button(
-        _("Show head {head}", head=head_label(layer, head)),
-        on_click=set_view_state,
-        kwargs=OPEN,
-        help=_("The strongest head for the edited text, opened as a new text."),
-    )
-    return layer, head
-
-
 KEY = "explore"
 AT_ONCE = 2_000_000  # Maximum number of weights that are searched without a spinner.
 ChangeHandler = Callable[[Mapping[str, Any]], None]
@@ -180,6 +149,7 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     *,
     alone: bool = False,
     quiet: bool = False,
+    asks_head: bool = False,
 ) -> tuple[View, HeadSummary, dict[str, Any]] | None:
     """Draw the microscope; return its view, summary and selection, or None if all tokens are hidden.
 
@@ -187,7 +157,8 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     ignored. ``part`` is the stack if the page has its own control for it. ``kept`` is called with the changes of a
     click after they are applied. ``key`` distinguishes two microscopes on a page. ``alone`` means that no other element
     of the page depends on the selection, so clicks need no script run. ``quiet`` draws only the maps: no sentence, no
-    shaded words, no target and no list of links.
+    shaded words, no target and no list of links. ``asks_head`` leaves out the offer of the strongest head, which is the
+    answer to a lesson's question.
     """
     look, notes = resolve_view(choice if part is None else replace(choice, part=part), trace)
     view = get_trace_store().view(trace, look)
@@ -205,10 +176,8 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
             selection["target"] = None
         survey = load_baselines(choice, view)[0]  # The grid request uses the positional prior loaded here.
     set_last_view(trace.model.name, trace.id, changes(selection, view))
-    offered = None
     if part is None:
         pick_part(trace, look)
-        offered = None if quiet else offer_strongest(choice, view, selection)
     for sentence in notes + more:
         show_notice(sentence, role="status")
     again = st.session_state.get(_remake_key(key), 0)
@@ -216,8 +185,10 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query)
     if quiet:
         data["quiet"] = True
+    if asks_head:
+        data["asks_head"] = True
     if alone and not (notes or more):
-        data["slip"] = selection_token_for(trace.id, look, offered)
+        data["slip"] = selection_token_for(trace.id, look)
     explore.mount(data, key, partial(_on_change, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -162,18 +160,6 @@ def test_a_text_too_long_for_a_link_is_left_to_a_run() -> None:
     page = asked("explore")
     page.session_state["choice"] = ViewState(text="".join(pick("abcdefghij ") for _ in range(60_000)), cut=20)
     assert not picture(page.run()).get("slip")
-
-
-def test_the_head_that_a_button_offers_is_left_to_a_run(clicks: TestClient) -> None:
-    page = asked("explore", layer=3, head=1)
-    shown = picture(page)
-    page.session_state["edited_trace"] = shown["base"].rsplit("/", 1)[-1]
-    page.session_state["choice"] = replace(page.session_state["choice"], layer=0, head=5)
-    page.run()
-    (offer,) = (button for button in page.button if "strongest head" in button.help)
-    layer, head = (int(found) for found in re.findall(r"\d+", offer.label))
-    assert keep(clicks, page, layer=(layer + 1) % 6, head=head) == 204
-    assert keep(clicks, page, layer=layer, head=head) == 409
 
 
 def test_the_address_is_written_as_streamlit_writes_it(clicks: TestClient, written: list[dict[str, str]]) -> None:

@@ -115,9 +115,13 @@ describe("beyond both", () => {
     const rows = [{ ...facts.rows[0], data: facts.rows[0].data.map((weight) => weight - 0.004) }];
     const fine = said({ usual: 0.082, placed: null }, { rows, strength: (_id, _token, weight) => weight - 0.082 });
     assert.match(fine, /8\.2%.*59\.4%/, "68% − 8% is not 59%, so that decimals show the sum");
-    assert.deepEqual(strongestHead({ ...facts, head: 1, strength: null }), { layer: 0, head: 0, by: "weight" });
+    const words = { focus: 3, target: 2 };
+    const byWeight = { layer: 0, head: 0, ...words, by: "weight" };
+    assert.deepEqual(strongestHead({ ...facts, head: 1, strength: null }), byWeight);
     assert.equal(strongestHead(facts), null, "the chosen head is the strongest");
-    assert.deepEqual(strongestHead({ ...facts, head: 0 }), { layer: 0, head: 1, by: "excess" });
+    assert.deepEqual(strongestHead({ ...facts, head: 0 }), { layer: 0, head: 1, ...words, by: "excess" });
+    const turned = strongestHead({ ...facts, head: 0, facing: "in", picked: 1 });
+    assert.deepEqual([turned?.focus, turned?.target], [1, 3], "the two words of the sentence, whichever asks");
     assert.equal(strongestHead({ ...facts, head: 0, complete: false }), null);
   });
 });

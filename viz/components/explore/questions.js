@@ -207,7 +207,7 @@ export function questions(app) {
       return known ? truth(known) : headInWords(app.data, app.say, app.name(layer, head), layer, head);
     },
     strongestHead() {
-      const known = app.data.quiet ? null : facts();
+      const known = app.data.quiet || app.data.asks_head ? null : facts();
       return known && strongestHead(known);
     },
     doubt() {

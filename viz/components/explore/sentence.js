@@ -5,7 +5,7 @@ import { clamp, colourAt } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { createArcs } from "./arcs.js";
-import { continues, isPair } from "./cells.js";
+import { continues, isPair, quoteWord } from "./cells.js";
 import { createScrubber } from "./scrubber.js";
 import { fill } from "../shared/words.js";
 import { ends, textOf, turned } from "./selection.js";
@@ -126,7 +126,7 @@ export function createStrip(app) {
     onclick: () => app.setLocal({ picking: !app.store.state.picking }),
   });
   const hint = h("span", { class: "muted" });
-  /** @type {import("./types.js").Head|null} */
+  /** @type {Partial<import("./types.js").Selection>|null} */
   let best = null;
   const strongest = h("button", { type: "button", class: "plain strongest", onclick: () => best && app.keep(best) });
   const rows = h("div", { class: "rows" });
@@ -148,14 +148,18 @@ export function createStrip(app) {
       strongest,
     ),
   );
-  /** Offer the head with the strongest link, unless it is chosen. */
+  /** Offer the head with the strongest link between the two words, which stay chosen, unless this head is chosen. */
   function offerStrongest() {
     const found = app.strongestHead();
     strongest.hidden = found === null;
-    best = found && { layer: found.layer, head: found.head };
+    best = null;
     if (!found) return;
-    setText(strongest, fill(say.strongestHead, found));
-    setAttribute(strongest, "title", fill(say.strongestHeadHint, { measure: textOf(app.data, "by", found.by) }));
+    const { by, ...there } = found;
+    best = there;
+    setText(strongest, fill(say.strongestHead, there));
+    const [query, key] = [quoteWord(app.data.queries, there.focus), quoteWord(app.keys(), there.target)];
+    const hint = fill(say.strongestHeadHint, { ...there, query, key, measure: textOf(app.data, "by", by) });
+    setAttribute(strongest, "title", hint);
   }
   /** @type {ReturnType<typeof createWords>[]} */
   let groups = [];

@@ -150,12 +150,12 @@ function correctedIn({ rows, others, strength }, said) {
 }
 
 /**
- * Return the head with the strongest link between the two words and its measure of strength; null if that head is
- * chosen or the other heads are unknown.
+ * Return the head with the strongest link between the two words, both words and the measure of strength; null if that
+ * head is chosen or the other heads are unknown.
  * @param {Facts} facts
  */
 export function strongestHead(facts) {
-  const { rows, others, facing, layer, head, attending } = facts;
+  const { rows, pivot, others, facing, layer, head, attending } = facts;
   const link = linkIn(facts);
   if (!rows || !link || facts.complete === false) return null;
   const corrected = correctedIn(facts, link.said);
@@ -168,7 +168,9 @@ export function strongestHead(facts) {
     if (one.strength > best.strength) best = one;
   });
   const by = /** @type {"excess"|"weight"} */ (corrected ? "excess" : "weight");
-  return best.layer === layer && best.head === head ? null : { layer: best.layer, head: best.head, by };
+  if (best.layer === layer && best.head === head) return null;
+  const words = facing === "out" ? { focus: pivot, target: link.said } : { focus: link.said, target: pivot };
+  return { layer: best.layer, head: best.head, ...words, by };
 }
 
 /**

@@ -65,6 +65,7 @@
  * @property {DeclaredOptions} options
  * @property {boolean} sampled
  * @property {boolean} [quiet] true if results are hidden: the sentence, shades, the strongest word, the list of links
+ * @property {boolean} [asks_head] true if a lesson asks for a head, so the strongest head is not offered
  * @property {Partial<Selection>} selection
  */
 /** @typedef {{address: string, token: string}} Slip address for a selection without a rerun of the page's script */
@@ -165,7 +166,8 @@
  * @property {() => Float32Array|null} weights
  * @property {(role: StripRole) => Float32Array|null} shades
  * @property {() => string} sentence
- * @property {() => ReturnType<typeof import("./truth.js").strongestHead>} strongestHead
+ * @property {() => ReturnType<typeof import("./truth.js").strongestHead>} strongestHead with the strongest link between
+ * the words of the sentence
  * @property {() => string} doubt the baselines of the sentence's link
  */
 /**

@@ -41,7 +41,7 @@ export const WORDS = {
   corrected: sentence("{weight} above baseline: rank {rank} of {count} heads by this difference"),
   correctedBelow: sentence("{weight} below baseline: rank {rank} of {count} heads by this difference"),
   strongestHead: sentence("Strongest: head {layer}-{head}"),
-  strongestHeadHint: sentence("Select the head with the strongest link between these two words ({measure})."),
+  strongestHeadHint: sentence("Head {layer}-{head} attends most from {query} to {key} ({measure})."),
   toSink: sentence("{share} goes to a sink that is not a token"),
   missing: sentence("{share} of its attention is missing"),
   arcsFrom: sentence("Lines of attention from {word}: {words}"),
