@@ -11,7 +11,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
 
-VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
+VIEW, RESULTS, STRONGEST = "view", "results", "strongest"  # parts of the view that are withheld until the first answer
 BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
 
 
@@ -27,15 +27,18 @@ def markdown_of(said: LocalizedText) -> str:
 def withheld_part(step: LessonStep, view: str | None) -> str:
     """Return the part of a step's view to hide until the reader answers, because it shows the answer.
 
-    It is VIEW, RESULTS, or "" for nothing. ``view`` is the name of the view. Nothing is hidden if the question asks for
-    a head, because readers answer it from the maps, or if any answer is accepted.
+    It is VIEW, RESULTS, STRONGEST, or "" for nothing. ``view`` is the name of the view. A question that asks for a head
+    hides only the offer of the strongest head, because readers answer from the maps. Nothing is hidden if any answer is
+    accepted.
     """
     question = step.question
-    if question is None or step.view is None or question.kind in ("head", "text"):
+    if question is None or step.view is None or question.kind == "text":
         return ""
     check = question.check.check if question.check is not None else None
     if check is None and question.right is None:
         return ""
+    if question.kind == "head":
+        return STRONGEST if view == "explore" else ""
     if (view == "masked_words" and check in BLANKS) or check == "preferred":
         return VIEW
     return RESULTS if view in ("explore", "translate") else ""

@@ -29,6 +29,10 @@ def test_the_selected_head_is_that_of_the_view_and_the_answer(page: Page, app_ur
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
     painted(page, layer=3, head=1)
+    page.get_by_role("button", name="street", exact=True).first.click()
+    painted(page, layer=3, head=1)
+    strongest = page.get_by_role("button", name="Strongest: head")
+    expect(strongest).to_have_count(0)
     head = page.get_by_role("combobox", name="Head")
     expect(head).to_have_value("1", timeout=PATIENCE)
     for number in (2, 1):
@@ -40,6 +44,7 @@ def test_the_selected_head_is_that_of_the_view_and_the_answer(page: Page, app_ur
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("This is the head of the famous picture")).to_be_visible()
+    expect(strongest).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_word_that_is_clicked_in_the_view_is_the_answer(page: Page, app_url: str, problems: Problems) -> None:

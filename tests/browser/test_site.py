@@ -180,6 +180,12 @@ def test_a_head_question_follows_the_view(page: Page, site: str) -> None:
     layer, head = page.locator(".question select").all()
     expect(layer).to_have_value("2")
     expect(head).to_have_value("2")
+    page.locator(".chip").nth(5).click()
+    strongest = page.locator(".strongest:visible")
+    expect(strongest).to_have_count(0)
+    page.locator(".question button.main").click()
+    expect(page.locator(".question [role=status]")).not_to_be_empty()
+    expect(strongest).to_have_count(1)
 
 
 def test_a_step_that_needs_the_app_says_so(page: Page, site: str) -> None:

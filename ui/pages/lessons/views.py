@@ -21,7 +21,7 @@ from lessons.answer_key import CheckContext, CheckInput, Unanswerable, place
 from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
-from lessons.steps import RESULTS, VIEW
+from lessons.steps import RESULTS, STRONGEST, VIEW
 from lessons.steps import withheld_part as withheld_part_of
 from ui.input.composing import compose
 from ui.run.downloading import offer_or_show
@@ -123,7 +123,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":
-            seen = _maps(pointed, choice, asked, held == RESULTS)
+            seen = _maps(pointed, choice, asked, held)
         elif name == "masked_words":
             _blank(choice)
         elif name == "translate":
@@ -132,7 +132,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
             _places(choice)
     except UserError as refusal:
         offer_or_show(refusal, choice)
-    if held != RESULTS:
+    if not held:
         _draw_page_links(pointed, choice)
     return seen
 
@@ -146,8 +146,8 @@ def _read(choice: ViewState) -> tuple[str, ...]:
     return choice.text, choice.pair, choice.target, choice.model
 
 
-def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
-    """Draw the microscope with the highlighted words; ``quiet`` leaves out its results."""
+def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, held: str) -> StepView:
+    """Draw the microscope with the highlighted words, without the part ``held``."""
     trace = read_trace(choice)
     if trace is None:
         return StepView(asked)
@@ -161,7 +161,12 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool)
         except Unanswerable:
             pointing = {}  # the reader's own text may lack the words, or the author erred
     shown = draw_microscope(
-        replace(choice, **pointing), trace, lambda: id_of(get_view_state()), key="lesson_maps", quiet=quiet
+        replace(choice, **pointing),
+        trace,
+        lambda: id_of(get_view_state()),
+        key="lesson_maps",
+        quiet=held == RESULTS,
+        asks_head=held == STRONGEST,
     )
     if shown is None:
         return StepView(asked)

@@ -21,7 +21,7 @@ import { createQuestion } from "./question.js";
  * @property {string[]} notes sentences about the view, such as what only the app can do
  * @property {MapsView|MatrixView|GuessesView|null} view
  * @property {LiveStep|null} live null if the view cannot show a reader's own text
- * @property {""|"view"|"results"} held the part of the view that the first answer opens
+ * @property {""|"view"|"results"|"strongest"} held the part of the view that the first answer opens
  * @property {Question|null} question
  */
 /** @typedef {{name: string, title: string, steps: Step[]}} Lesson made by headlight/site_lessons.py */

@@ -84,6 +84,9 @@ const loadLesson = createLoader((
 const choice = (label, on, act) =>
   h("button", { type: "button", class: "choice", "aria-pressed": String(on), onclick: act }, label);
 
+/** Return the fields of a payload that hide a withheld part of the maps. @param {Step["held"]} held */
+const hidden = (held) => ({ quiet: held === "results", asks_head: held === "strongest" });
+
 /** Return the element of the view, of which a single component is shown at a time. @param {Contents["parts"]} parts */
 function createStand(parts) {
   let close = () => {};
@@ -175,7 +178,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
   async function showText(to, selection) {
     place("lesson").hidden = true;
     if (variantOf(to.text).variant.kind === "picture") return showPicture(to, selection);
-    const header = await showMaps(to, String(to.text), to.words === "1", selection, false);
+    const header = await showMaps(to, String(to.text), to.words === "1", selection, "");
     if (header) drawWords(header);
   }
   /** @param {Where} to @param {Partial<Selection>} selection */
@@ -191,15 +194,15 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /**
    * Show the maps of a file; return its header, or null if the reader has gone elsewhere.
    * @param {Where} to @param {string} file @param {boolean} words @param {Partial<Selection>} selection
-   * @param {boolean} quiet @param {(selection: Selection) => void} [tell]
+   * @param {Step["held"]} held @param {(selection: Selection) => void} [tell]
    */
-  async function showMaps(to, file, words, selection, quiet, tell) {
+  async function showMaps(to, file, words, selection, held, tell) {
     const frame = await loadText(file);
     if (where !== to) return null;
     const { header } = frame;
     const payload = payloadOf(header, tongue.code, words);
     const first = moveSelection(header.payload.selection, header.payload, payload);
-    const shown = { ...payload, quiet, base: toHash(to), selection: { ...first, ...selection } };
+    const shown = { ...payload, ...hidden(held), base: toHash(to), selection: { ...first, ...selection } };
     drawMaps(shown, recordedSource(frame, words), tell);
     return header;
   }
@@ -254,18 +257,18 @@ export function startSite({ languages, parts, live: offer }, registered) {
       step: step.live,
       hasAnswer: Boolean(step.question?.right),
       isOver: () => isOver(progress.answer(lesson.name, at)),
-      show: showOwn(held === "results", shown.follow),
+      show: showOwn(held, shown.follow),
     };
     live?.enter(place("lesson"), own, to, selection);
   }
   /**
    * Return a function that shows a reader's own text in the view of a step.
-   * @param {boolean} quiet @param {ReturnType<typeof lessonStep>["follow"]} follow
+   * @param {Step["held"]} held @param {ReturnType<typeof lessonStep>["follow"]} follow
    * @returns {import("./live_form.js").Host["show"]}
    */
-  const showOwn = (quiet, follow) => (payload, source, { own, pair }) => {
+  const showOwn = (held, follow) => (payload, source, { own, pair }) => {
     where = { ...where, own, pair };
-    drawMaps({ ...payload, quiet }, source, ({ layer, head }) => follow({ layer, head, token: null }));
+    drawMaps({ ...payload, ...hidden(held) }, source, ({ layer, head }) => follow({ layer, head, token: null }));
     setText(place("error"), "");
     history.replaceState(null, "", addressOf(where, kept));
   };
@@ -290,7 +293,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
         const moved = focus != null && focus !== own.focus;
         follow({ layer, head, token: moved ? cells.queries[focus].at[0] : null });
       };
-      await showMaps(to, view.file, view.words, first, held === "results", tell);
+      await showMaps(to, view.file, view.words, first, held, tell);
       tell(first);
     } else stand.clear();
   }

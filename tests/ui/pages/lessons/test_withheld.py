@@ -69,6 +69,8 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
         assert found is not None
         assert seen is not None
         assert (seen["selection"]["layer"], seen["selection"]["head"]) != found.answer
+        assert seen["asks_head"], "the strongest head is not offered"
+        assert "Open Attention heads" not in [link.proto.label for link in page.get("page_link")], "it offers this head"
         return
     if seen is not None:
         assert seen["quiet"], "no sentence, no shades, no list of links"
@@ -115,7 +117,7 @@ def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:
     assert not page.exception
     assert not any("opens after your first answer" in note for note in notes(page))
     seen = maps(page)
-    assert seen is None or "quiet" not in seen
+    assert seen is None or not {"quiet", "asks_head"} & set(seen)
     # A view that the lesson does not draw opens by its link.
     assert seen is not None or held == RESULTS or page.get("plotly_chart") or page.get("page_link")
 
