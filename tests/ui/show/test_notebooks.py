@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from attention.pictures import Picture
 from inference import LocalBackend
 from inference.task_heads import ANSWER
 from inference.tasks.answers import BOTH, END, START
 from tests.support import positionmodels, tinylabels, tinymodels
 from tests.support.asking import allowed, asked
+from tests.support.picturemodels import save_judge, sight
 from ui.pages.explore.page import KEY as MEASURES
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.pages.pictures.source import DIGITS, GIVEN
 from ui.pages.tokens import page as tokens
 from ui.pages.vectors import sentences
 from ui.pages.whole_pass import picture
@@ -101,10 +104,13 @@ Numbers = npt.NDArray[np.float64]
 Offered = dict[str, tuple[Numbers, Computation]]
 
 
-def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], section: str = "") -> Offered:
+def offered(
+    monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], section: str = "", button: str = "", **state: Any
+) -> Offered:
     """Return the numbers and the computations of the figures of a view that have a computation.
 
-    ``section`` is the key of a folded section to open.
+    ``section`` is the key of a folded section to open, ``button`` the key of a button to press, and ``state`` are
+    values of the session.
     """
     found: Offered = {}
 
@@ -120,9 +126,11 @@ def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], s
     for module in (microscope, picture, tokens):
         monkeypatch.setattr(module, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
-    if section:
-        page.session_state[section] = True
+    for key, value in (state | ({section: True} if section else {})).items():
+        page.session_state[key] = value
         page.run()
+    if button:
+        page.button(key=button).click().run()
     assert not page.exception
     return found
 
@@ -192,6 +200,34 @@ def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
         for ends in ENDS:
             found = offered(monkeypatch, "answers", {**query, "ends": ends})
             compare(found, {"answers_bars", "answers_attention_map", "answers_heads_map"})
+
+
+# (address, figures whose menus offer a notebook, key of the button that starts the computation)
+PICTURED: list[tuple[dict[str, Any], set[str], str]] = [
+    ({"show": "links", "region_a": "0-0-0-1", "region_b": "1-0-1-1"}, {"picture_links"}, ""),
+    ({"show": "roles"}, {"picture_roles"}, ""),
+    ({"show": "says"}, {"picture_says"}, ""),
+    ({"show": "without", "watch": "vector"}, {"picture_causes"}, "picture_wants_heads_button"),
+    ({"show": "without", "watch": "class"}, {"picture_causes"}, "picture_wants_heads_button"),
+]
+
+
+@pytest.mark.slow
+def test_a_notebook_of_a_picture_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    save_judge(sight("ViT"), tmp_path / "vit", {0: "cat", 1: "dog"})
+    upload = Picture(np.random.default_rng(1).integers(0, 256, (40, 60, 3), np.uint8))
+    uploaded: tuple[dict[str, Any], dict[str, Any]] = {"given": upload.key[:DIGITS]}, {GIVEN: upload}
+    with allowed(tmp_path):
+        for query, keys, button in PICTURED:
+            for given, state in (({}, {}), uploaded):
+                query = {"vision": tmp_path / "vit", **query, **given}
+                found = offered(monkeypatch, "pictures", query, button=button, **state)
+                assert all(("content" in computation.names) == bool(state) for _shown, computation in found.values())
+                compare(found, keys)
+    for query, keys, _button in PICTURED[:2]:  # the recorded sample
+        compare(offered(monkeypatch, "pictures", query), keys)
 
 
 def compare(found: Offered, keys: set[str]) -> None:

@@ -72,7 +72,13 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
         selected=selected,
     )
     mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
-    draw_chart(figure, "picture_causes", on_click=keep_picked_head, about=lambda: model_fields(trace.model))
+    draw_chart(
+        figure,
+        "picture_causes",
+        on_click=keep_picked_head,
+        about=lambda: model_fields(trace.model),
+        computation=watch.head_effects(places, len(trace.source)),
+    )
     download_button(
         _("Save as CSV"),
         heads_csv(places, found, watch.effect),

@@ -29,7 +29,7 @@ from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from ui.input.controls import bound_widget
 from ui.pages.pictures.options import ROLE_NAMES, PicturesOptions
-from ui.pages.pictures.source import ShownPicture, store_picture
+from ui.pages.pictures.source import ShownPicture, store_picture, trace_computation
 from ui.routes.limits import in_language
 from ui.routes.pictures import description_of
 from ui.routes.traces import PREFIX
@@ -50,6 +50,7 @@ from viz.components.picture.content import (
     tokens_without_patch,
 )
 from viz.figures.head_maps import head_map, picked_head
+from viz.paper.notebook import Computation
 
 AGAIN = "picture_again"  # Session key: the number of repeated requests.
 
@@ -213,6 +214,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
         "picture_links",
         on_click=keep_picked_head,
         about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+        computation=_links_computation(shown, options),
     )
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
             for layer, head in order]  # fmt: skip
@@ -229,6 +231,15 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     download_button(_("Save as CSV"), csv_table(names, rows), "headlight-picture-links.csv",
          _("All digits"),
          provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
+
+
+def _links_computation(shown: ShownPicture, options: PicturesOptions) -> Computation | None:
+    """Return the computation of each head's attention from region A to region B, beyond that of other patches."""
+    grid, _picture = grid_and_picture(shown.trace)
+    regions = [unpack(packed, grid) for packed in (options.one, options.other)]
+    ends = [None if region is None else tokens_of(region, grid).tolist() for region in regions]
+    code = f"numbers = region_links(View(trace, {part_of(shown.trace)!r}), *map(np.array, regions)).beyond"
+    return trace_computation(shown, options, code, region_links=region_links, View=View, regions=ends)
 
 
 MOST_NAMED = 12  # The list names at most so many heads of a role.
@@ -258,6 +269,12 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
             "picture_roles",
             on_click=keep_picked_head,
             about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+            computation=trace_computation(
+                shown,
+                options,
+                f"numbers = observe_patches(trace, {part_of(shown.trace)!r}).shares[{options.role!r}]",
+                observe_patches=observe_patches,
+            ),
         )
     with right:
         _draw_named_heads(found)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.edits import EditSet, similarity
+from attention.edits import Ablate, EditSet, as_head_map, similarity
 from attention.mask import FloatArray
 from attention.pictures import Picture
 from i18n import _, gettext_lazy, translate
@@ -26,10 +26,11 @@ from inference.tasks.picture_outputs import (
     PictureTexts,
     PictureVector,
 )
+from probing.edit_answers import answers_under
 from ui.ablation.effects import measure_changes
 from ui.input.controls import bound_widget
 from ui.pages.pictures.options import PicturesOptions
-from ui.pages.pictures.source import of_picture
+from ui.pages.pictures.source import of_picture, request_computation
 from ui.run.notices import show_error
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
@@ -39,6 +40,7 @@ from viz.components.picture.content import dim_patches
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 FITS = gettext_lazy("How well each fits the image.")
 MOST = 8  # The number of names in the figure.
@@ -69,8 +71,7 @@ def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
     lines = lines_of(options)
     if not lines:
         return
-    said = _ask_model(PictureTexts(**asked, texts=lines))
-    best = _bars(said, _("Text match"))
+    best = _bars(PictureTexts(**asked, texts=lines), _("Text match"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked, text=best)), asked["picture"])
 
 
@@ -81,8 +82,7 @@ def lines_of(options: PicturesOptions) -> tuple[str, ...]:
 
 def _labels(asked: dict[str, Any]) -> None:
     """Draw the likeliest classes, and the attribution of the likeliest."""
-    said = _ask_model(PictureLabels(**asked))
-    _bars(said, _("Predictions"))
+    _bars(PictureLabels(**asked), _("Predictions"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked)), asked["picture"])
 
 
@@ -91,12 +91,18 @@ def _ask_model(question: PredictRequest[Answer]) -> Answer:
         return get_backend().predict(question)
 
 
-def _bars(said: PictureOutput, title: str) -> str:
+def _bars(question: PictureEffects, title: str) -> str:
     """Draw the MOST likeliest names as bars with a CSV export of all; return the likeliest name."""
+    said = _ask_model(question)
     unit = _("Logit") if said.probabilities is None else _("Probability")
     found = said.likeliest(MOST)
     names, values = [name for name, _value in found], [value for _name, value in found]
-    draw_chart(bars(names, values, theme(), title, unit, marked=(0,)), "picture_says", about=model_provenance)
+    figure = bars(names, values, theme(), title, unit, marked=(0,))
+    computation = None
+    if question.picture is not None:
+        code = f"numbers = [value for _name, value in backend.predict(request).likeliest({MOST})]"
+        computation = request_computation(question, question.picture, code)
+    draw_chart(figure, "picture_says", about=model_provenance, computation=computation)
     every = said.likeliest(len(said.names))
     download_button(
         _("Save as CSV"),
@@ -181,6 +187,30 @@ class PictureMetric:
         mark = f"{self.question.key}:{self.at}"
         found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)
         return found if self.name else np.maximum(-found, 0)
+
+    def head_effects(self, heads: list[tuple[int, int]], tokens: int) -> Computation | None:
+        """Return the computation of the change of the metric without each head; None without a picture.
+
+        ``heads`` are the (layer, head) of all heads, and ``tokens`` is the number of the picture's tokens.
+        """
+        picture = self.question.picture
+        if picture is None:
+            return None
+        number, change = f"values[:, {self.at}]", "number[1:] - number[0]"
+        if not self.name:
+            number, change = "similarity(values)", "np.maximum(number[0] - number[1:], 0)"
+        elif isinstance(self.question, PictureLabels):
+            kind = get_backend().predict(self.question).sort
+            if log_probabilities(np.zeros((1, 2), np.float32), kind) is not None:
+                number = f"log_probabilities(values, {kind!r})[:, {self.at}]"
+        code = (
+            "sets = [(), *((Ablate(*head),) for head in heads)]\n"
+            f"values = answers_under(backend, request, sets, {tokens})\n"
+            f"number = {number}\nnumbers = as_head_map(heads, {change})"
+        )
+        used = (Ablate, answers_under, as_head_map, similarity, log_probabilities)
+        names = {one.__name__: one for one in used}
+        return request_computation(self.question, picture, code, heads=heads, **names)
 
     @property
     def effect(self) -> str:

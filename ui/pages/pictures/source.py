@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import Any
 
 import streamlit as st
+from PIL import Image
 
 from attention.edits import EditSet
 from attention.pictures import Picture
@@ -15,6 +18,7 @@ from inference import TraceRequest, UserError
 from inference.catalogue.listing import ModelCard
 from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.pictures.sample_picture import CREDIT, TITLE, difference, photo, sample
+from inference.tasks.picture_outputs import PictureRequest
 from ui.input.model_chip import label_of
 from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, PicturesOptions
 from ui.run.counters import REFUSALS
@@ -25,6 +29,7 @@ from ui.run.services import get_backend, get_trace_store
 from ui.show.text import escape_markdown, format_and_list
 from ui.state.params import set_params
 from ui.state.session import close_picture, get_view_state, opened_picture
+from viz.paper.notebook import Computation
 
 ANY = gettext_lazy("A hub id of ViT, DeiT, BEiT, DINOv2, DINOv3, I-JEPA, SigLIP or CLIP")
 NO_MODEL = gettext_lazy("No image model is installed. Run this, then restart the app:")
@@ -305,3 +310,41 @@ def _sample(options: PicturesOptions) -> ShownPicture | None:
         return ShownPicture(hold_trace(sample()), translate(TITLE), translate(CREDIT), note)
     trace = read_picture(options, photo(), options.vision)
     return None if trace is None else ShownPicture(trace, translate(TITLE), translate(CREDIT), model=options.vision)
+
+
+def request_computation(
+    request: PictureRequest[Any] | TraceRequest, picture: Picture, code: str, **names: Any
+) -> Computation:
+    """Return the computation by ``code`` from ``request``, a request about ``picture``.
+
+    The notebook contains the pixels of an uploaded picture as a PNG file. ``names`` are the other names that the code
+    uses.
+    """
+    if picture == photo():
+        pixels = Computation("picture = photo()", photo=photo)
+    else:
+        file = BytesIO()
+        Image.fromarray(picture.pixels).save(file, "PNG")
+        content = b64encode(file.getvalue()).decode()
+        pixels = Computation(
+            "picture = open_picture(b64decode(content))",
+            open_picture=open_picture,
+            b64decode=b64decode,
+            content=content,
+        )
+    bare = replace(request, picture=None)
+    return pixels.then(f"request = replace(bare, picture=picture)\n{code}", replace=replace, bare=bare, **names)
+
+
+def trace_computation(shown: ShownPicture, options: PicturesOptions, code: str, **names: Any) -> Computation | None:
+    """Return the computation by ``code`` from ``trace``, the trace of the picture; None for a trace from a file.
+
+    ``names`` are the other names that the code uses.
+    """
+    picture = shown.trace.picture
+    if shown.model and picture is not None:
+        request = TraceRequest(text="", **of_picture(options, picture, shown.model))
+        return request_computation(request, picture, f"trace = backend.trace(request)\n{code}", **names)
+    if shown.trace.id == sample().id:
+        return Computation(f"trace = sample()\n{code}", sample=sample, **names)
+    return None
