@@ -97,4 +97,4 @@ def test_a_chart_is_saved_as_an_image_and_as_data(page: Page, app_url: str) -> N
     page.get_by_role("radio", name="CSV", exact=True).click()
     frame = pd.read_csv(io.StringIO(table_of(file_of(image).path())))
     assert len(frame) == 72
-    assert set(frame) == {"series", "Layer", "Head", "weight above baseline"}
+    assert set(frame) == {"series", "Layer", "Head", "Weight above baseline"}

@@ -14,6 +14,7 @@ from probing.edit_answers import sets_per_request
 from ui.ablation.edits import Head
 from ui.run.progress import stoppable_steps
 from ui.show.tables import csv_table
+from viz.figures.theme import sentence_case
 
 RANDOM_SETS = 100
 SEED = 0
@@ -48,4 +49,4 @@ def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
     """Return the values of heads as CSV, with their layer and head."""
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
-    return csv_table([_("Layer"), _("Head"), unit], rows)
+    return csv_table([_("Layer"), _("Head"), sentence_case(unit)], rows)

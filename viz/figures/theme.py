@@ -59,15 +59,15 @@ DARK = Theme(text="#e8e8ec", grid="#33353f", heads="#56b4e9", accent="#e69f00", 
 def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
     """Return a figure without data, with title, axis names, transparent background, and the legend below.
 
-    ``title`` is text, not markup; the axis names ``x`` and ``y`` are markup.
+    ``title`` is text, not markup; the axis names ``x`` and ``y`` are markup, and get a capital letter.
     """
     axis = {"gridcolor": theme.grid, "zeroline": False, "linecolor": theme.grid, "automargin": True}
     return go.Figure(
         layout={
             "template": None,
             "title": {"text": escape_label(title), "x": 0, "xanchor": "left", "font": {"size": 15}},
-            "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
-            "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}, "rangemode": "tozero"},
+            "xaxis": {**axis, "title": {"text": sentence_case(x), "font": {"size": 13}}},
+            "yaxis": {**axis, "title": {"text": sentence_case(y), "font": {"size": 13}}, "rangemode": "tozero"},
             "font": {"color": theme.text, "size": 13, "family": FONT},
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
@@ -79,12 +79,23 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
     )
 
 
+def sentence_case(label: str) -> str:
+    """Return a label with a capital first letter, except a symbol such as n or d_k.
+
+    >>> [sentence_case(label) for label in ("share of attention", "d_k", "n", "% found")]
+    ['Share of attention', 'd_k', 'n', '% found']
+    """
+    return label[:1].upper() + label[1:] if label[:2].isalpha() else label
+
+
 def add_color_note(figure: go.Figure, theme: Theme, meaning: str) -> None:
     """Add a note on the meaning of the colours under the title; it is text, not markup.
 
     A title of the colour bar would displace the figure's title.
     """
-    figure.update_layout(title={"subtitle": {"text": escape_label(meaning), "font": {"size": 12, "color": theme.text}}})
+    figure.update_layout(
+        title={"subtitle": {"text": escape_label(sentence_case(meaning)), "font": {"size": 12, "color": theme.text}}}
+    )
 
 
 def color_bar() -> dict[str, Any]:

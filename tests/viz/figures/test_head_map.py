@@ -30,7 +30,7 @@ def test_each_cell_is_a_head_and_layers_go_down() -> None:
     assert list(heat.y) == [0, 1]
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
     assert figure.layout.yaxis.scaleanchor == "x", "cells are squares"
-    assert figure.layout.title.subtitle.text == "bits"
+    assert figure.layout.title.subtitle.text == "Bits"
 
 
 def test_scales_are_centred_or_begin_at_zero() -> None:

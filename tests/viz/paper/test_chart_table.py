@@ -23,14 +23,14 @@ def test_a_head_map_has_a_row_for_each_head() -> None:
     values = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]], np.float32)
     table = chart_table(head_map(values, LIGHT, "Effect", "logits", selected=(0, 0)))
     assert (table["Head"], table["Layer"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
-    np.testing.assert_array_equal(np.array(table["logits"], np.float32).reshape(2, 3), values)
+    np.testing.assert_array_equal(np.array(table["Logits"], np.float32).reshape(2, 3), values)
     assert set(table["series"]) == {"Effect"}
 
 
 def test_bars_have_the_names_of_their_tokens() -> None:
     table = chart_table(bars(["<b>", "it"], [0.75, 0.25], LIGHT, "Next token", "share"))
     assert table["y"] == ["<b>", "it"]
-    assert table["share"] == [0.75, 0.25]
+    assert table["Share"] == [0.75, 0.25]
 
 
 def test_every_head_of_a_scatter_plot_is_named_with_its_label() -> None:
@@ -43,7 +43,7 @@ def test_every_head_of_a_scatter_plot_is_named_with_its_label() -> None:
         (1, 5, "obj"),
     ]
     assert "text" not in table
-    assert table["bits"] == table["<i>"]
+    assert table["Bits"] == table["<i>"]
 
 
 def test_relations_are_named_and_a_line_of_chance_has_one_row() -> None:
