@@ -12,7 +12,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.tasks.atlas import MEASURES, Integers
 from probing.atlas.heads import profiles
-from probing.atlas.labels import head_labels
+from probing.atlas.labels import HeadLabel, head_labels
 from probing.atlas.store import ERRORS_95, Atlas, HeadName
 
 LEVEL = 0.05  # of all heads and measures together
@@ -40,7 +40,7 @@ class AtlasComparison:
     clear: Integers
     distances: Integers
     shared: Integers
-    labels: tuple[dict[int, str], dict[int, str]]  # by head, of both atlases
+    labels: tuple[dict[int, HeadLabel], dict[int, HeadLabel]]  # by head, of both atlases
     same_texts: bool
 
     @property
@@ -48,6 +48,12 @@ class AtlasComparison:
         """Return the mean in the second atlas minus that in the first, shape (head, measure)."""
         found: Integers = self.values[1] - self.values[0]
         return found
+
+    @property
+    def order(self) -> list[int]:
+        """Return the indices of the heads, beginning with the head whose profile has changed most."""
+        order: list[int] = np.argsort(-self.distances, kind="stable").tolist()
+        return order
 
 
 def compare_atlases(first: Atlas, second: Atlas) -> AtlasComparison:
@@ -82,7 +88,7 @@ def compare_atlases(first: Atlas, second: Atlas) -> AtlasComparison:
         np.abs(difference) > limit * error,
         np.sqrt(((profiles(first) - profiles(second)) ** 2).sum(axis=1)),
         shared_links(first, second) if same else np.full(len(first.heads), np.nan, np.float32),
-        (_label_kinds(first), _label_kinds(second)),
+        (_labels_by_head(first), _labels_by_head(second)),
         same,
     )
 
@@ -91,8 +97,8 @@ def _shape(stacks: Any) -> str:
     return ", ".join(f"{part} {layers} × {heads}" for part, (layers, heads) in stacks.items())
 
 
-def _label_kinds(atlas: Atlas) -> dict[int, str]:
-    return {label.head: label.kind for label in head_labels(atlas)}
+def _labels_by_head(atlas: Atlas) -> dict[int, HeadLabel]:
+    return {label.head: label for label in head_labels(atlas)}
 
 
 def shared_links(first: Atlas, second: Atlas, most: int = SHARED) -> Integers:
@@ -125,8 +131,9 @@ def _strongest(atlas: Atlas) -> dict[int, Integers]:
 def comparison_rows(found: AtlasComparison) -> list[dict[str, Any]]:
     """Return the comparison as JSON values, beginning with the head whose profile has changed most."""
     several = len({head.part for head in found.heads}) > 1
+    labels = [{head: label.kind for head, label in labelled.items()} for labelled in found.labels]
     rows = []
-    for at in np.argsort(-found.distances, kind="stable").tolist():
+    for at in found.order:
         head = found.heads[at]
         numbers = (found.values[0], found.values[1], found.difference, found.low, found.high)
         names = ("first", "second", "difference", "low", "high")
@@ -137,8 +144,8 @@ def comparison_rows(found: AtlasComparison) -> list[dict[str, Any]]:
                 "head": head.head,
                 "distance": float(found.distances[at]),
                 "shared_links": None if np.isnan(found.shared[at]) else float(found.shared[at]),
-                "first_label": found.labels[0].get(at),
-                "second_label": found.labels[1].get(at),
+                "first_label": labels[0].get(at),
+                "second_label": labels[1].get(at),
                 "measures": {
                     measure: {
                         **{name: float(values[at, place]) for name, values in zip(names, numbers, strict=True)},

@@ -27,20 +27,21 @@ class HeadLabel:
 
     ``kind`` is the name of a measure in SHARES, or of a relation. ``value`` is the share of attention, or the share of
     the relation's links that the head finds, from 0 to 1. It was measured, with its 95 % interval ``low`` to ``high``,
-    on texts that had no part in the choice of the label.
+    on ``n`` texts, or links of the relation, that had no part in the choice of the label.
 
-    ``baseline`` is the largest such number of a head with random weights; for a share, the upper end of its interval.
-    For a relation, ``baseline`` is the accuracy of the best rule if that is larger, and ``is_rule`` is then True.
+    ``random`` is the largest such number of a head with random weights; for a share, the upper end of its interval.
+    ``rule`` is the accuracy of the best rule without a model, from 0 to 1; None for a share.
     """
 
     head: int  # number in Atlas.heads
     kind: str
-    direction: str  # of a relation, else ""
+    direction: str  # of a relation, such as "dependent to head": the word that attends comes first; "" for a share
     value: float
     low: float
     high: float
-    baseline: float
-    is_rule: bool = False
+    n: int
+    random: float
+    rule: float | None = None
 
 
 def head_labels(atlas: Atlas) -> list[HeadLabel]:
@@ -82,7 +83,8 @@ def _share_label(atlas: Atlas, head: int) -> HeadLabel | None:
     value, low, high = (float(arrays[f"{part}.{name}1"][own, at]) for name in ("mean", "low", "high"))
     chance = float(arrays[f"{part}.control.high"][:, at].max())
     holds = arrays[f"{part}.mean0"][own, at] >= LEAST_SHARE and low >= LEAST_SHARE and low > chance
-    return HeadLabel(head, chosen, "", value, low, high, chance) if holds else None
+    texts = atlas.manifest["texts"]
+    return HeadLabel(head, chosen, "", value, low, high, max(1, texts // 2), chance) if holds else None
 
 
 def relation_rows(atlas: Atlas, head: int) -> list[dict[str, Any]]:
@@ -120,5 +122,5 @@ def _relation_label(atlas: Atlas, head: int) -> HeadLabel | None:
     chance = max(row["baseline"], row["random"])
     if row["low"] <= chance or row["p"] > LEVEL:
         return None
-    numbers = (row["accuracy"] / 100, row["low"] / 100, row["high"] / 100, chance / 100)
-    return HeadLabel(head, row["relation"], row["direction"], *numbers, is_rule=row["baseline"] > row["random"])
+    value, low, high, random, rule = (row[name] / 100 for name in ("accuracy", "low", "high", "random", "baseline"))
+    return HeadLabel(head, row["relation"], row["direction"], value, low, high, row["n"], random, rule)

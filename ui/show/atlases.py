@@ -15,10 +15,12 @@ import streamlit as st
 from attention.excess import excess_map, visible_word_pairs
 from attention.trace import Trace
 from attention.view import View
-from i18n import _, gettext_lazy
+from i18n import _, gettext_lazy, translate
 from inference.errors import UserError
 from inference.request import TraceRequest
+from probing.atlas.labels import SHARES, HeadLabel
 from probing.atlas.store import MANIFEST, Atlas, HeadName
+from probing.formats import CONLLU
 from ui.input.controls import bound_widget
 from ui.paths import ASSETS, ROOT
 from ui.run.fine_tuning import visitor
@@ -31,6 +33,8 @@ from viz.components.token_strip.token_strip import StripLine, StripLines, TokenC
 from viz.options import option
 from viz.paper.notebook import Computation
 
+DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
+RANDOM = gettext_lazy("Random weights, largest")  # of all heads: the upper end of the 95 % interval
 SHIPPED = ASSETS / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
@@ -180,6 +184,46 @@ def atlas_provenance(atlas: Atlas, sample: str = "") -> dict[str, Any]:
         "files_sha256": files,
         "licences": list(found.get("licences", ())),
     }
+
+
+def label_name(label: HeadLabel) -> str:
+    """Return the name of a label: the title of a share of attention, or the relation."""
+    return translate(MEASURE_TITLES[label.kind]) if label.kind in SHARES else label.kind
+
+
+def label_direction(label: HeadLabel) -> str:
+    """Return the direction of a label's relation, the attending word first; "" for a share."""
+    return translate(DIRECTIONS.get(label.direction, label.direction))
+
+
+def label_text(label: HeadLabel) -> str:
+    """Return sentences with a head's label, its score on held-out texts with n and an interval, and the baselines."""
+    values: dict[str, Any] = {
+        "name": label_name(label),
+        "value": label.value,
+        "low": label.low,
+        "high": label.high,
+        "n": label.n,
+        "random": f"{translate(RANDOM)}: {label.random:.0%}",
+    }
+    if label.rule is None:
+        return _(
+            "{name}: {value:.0%} of attention in {n:,} held-out texts ({low:.0%} to {high:.0%}). {random}.", **values
+        )
+    return _(
+        "{name}, from {direction}: finds {value:.0%} of {n:,} held-out links ({low:.0%} to {high:.0%}). {rule}. "
+        "{random}.",
+        direction=label_direction(label),
+        rule=f"{_('Best rule')}: {label.rule:.0%}",
+        **values,
+    )
+
+
+def brief_label(label: HeadLabel) -> str:
+    """Return a head's label with its direction, score, n and the largest score of random weights, for a table."""
+    random = f"{_('Random weights')}: {label.random:.0%}"
+    parts = (label_name(label), label_direction(label), f"{label.value:.0%}", f"n = {label.n:,}", random)
+    return " · ".join(part for part in parts if part)
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:

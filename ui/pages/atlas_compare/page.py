@@ -17,6 +17,7 @@ from ui.show.atlases import (
     atlas_name,
     atlas_provenance,
     atlas_titles,
+    brief_label,
     describe_atlas,
     open_atlas,
     pick_atlas,
@@ -28,6 +29,7 @@ from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_maps import head_map, mark_heads
+from viz.figures.theme import sentence_case
 
 
 def draw_view() -> None:
@@ -153,13 +155,14 @@ def _draw_heads(found: AtlasComparison) -> None:
     """Draw the table of all heads, the largest change first."""
     rows = comparison_rows(found)
     shared = [row["shared_links"] for row in rows]
+    labels = [[brief_label(one[at]) if at in one else "" for at in found.order] for one in found.labels]
     columns = {
         _("Head"): [f"{row['layer']}-{row['head']}" for row in rows],
-        translate(SHOWN[PROFILE]): [round(row["distance"], 3) for row in rows],
-        translate(SHOWN[SHARED]): [None if share is None else round(100 * share, 1) for share in shared],
+        sentence_case(translate(SHOWN[PROFILE])): [round(row["distance"], 3) for row in rows],
+        sentence_case(translate(SHOWN[SHARED])): [None if share is None else round(100 * share, 1) for share in shared],
         _("Clear"): [sum(cell["clear"] for cell in row["measures"].values()) for row in rows],
-        _("First label"): [row["first_label"] or "" for row in rows],
-        _("Second label"): [row["second_label"] or "" for row in rows],
+        _("First label"): labels[0],
+        _("Second label"): labels[1],
     }
     with st.expander(_("Every head")):
         draw_table(columns, key="atlas_change_heads")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, translate
 from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.tasks.atlas import MEASURES, offsets
@@ -24,18 +24,22 @@ from probing.atlas.heads import (
 )
 from probing.atlas.labels import LEAST_SHARE, SHARES, SINKS, HeadLabel, head_labels, local_index, relation_rows
 from probing.atlas.store import Atlas
-from probing.formats import CONLLU
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.head_atlas.ablation import draw_ablation
 from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.atlases import (
+    DIRECTIONS,
+    RANDOM,
     atlas_computation,
     atlas_provenance,
     atlas_titles,
     describe_atlas,
     draw_links,
+    label_direction,
+    label_name,
+    label_text,
     open_atlas,
     pick_atlas,
     read_windows,
@@ -46,11 +50,10 @@ from ui.show.tables import csv_table, download_table, draw_table
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_scatter import head_scatter
+from viz.figures.theme import sentence_case
 from viz.figures.token_bars import bars
 from viz.paper.notebook import Computation
 
-DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
-RANDOM = gettext_lazy("Random weights, largest")  # of all heads: the upper end of the 95 % interval
 SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR, SHOWN_LINKS = 12, 6, 5, 12
 
 
@@ -130,43 +133,23 @@ def _axis(atlas: Atlas, name: str) -> npt.NDArray[Any]:
     return _reader(name)(atlas, name)
 
 
-def label_text(label: HeadLabel) -> str:
-    """Return a sentence with a head's label, its score on held-out texts with an interval, and a baseline."""
-    values: dict[str, Any] = {
-        "name": _label_name(label),
-        "value": label.value,
-        "low": label.low,
-        "high": label.high,
-        "rule": _("Best rule") if label.is_rule else translate(RANDOM),
-        "baseline": label.baseline,
-    }
-    if label.kind in SHARES:
-        return _(
-            "{name}: {value:.0%} of attention in held-out texts ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.",
-            **values,
-        )
-    return _("{name}: finds {value:.0%} of held-out links ({low:.0%} to {high:.0%}). {rule}: {baseline:.0%}.", **values)
-
-
-def _label_name(label: HeadLabel) -> str:
-    return translate(AXES[label.kind]) if label.kind in SHARES else label.kind
-
-
 def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
     """Draw the table of the labelled heads, sorted by label, with its download."""
     order = sorted(labels.values(), key=lambda label: (label.kind in SHARES, label.kind, -label.value))
     columns = {
-        _("Label"): [_label_name(label) for label in order],
+        _("Label"): [label_name(label) for label in order],
         _("Head"): [atlas.heads[label.head].label for label in order],
-        _("Direction"): [translate(DIRECTIONS.get(label.direction, label.direction)) for label in order],
+        _("Direction"): [label_direction(label) for label in order],
         _("Percent"): [100 * label.value for label in order],
         _("Low"): [100 * label.low for label in order],
         _("High"): [100 * label.high for label in order],
-        _("Best rule"): [100 * label.baseline if label.is_rule else None for label in order],
-        translate(RANDOM): [None if label.is_rule else 100 * label.baseline for label in order],
+        "n": [label.n for label in order],
+        _("Best rule"): [None if label.rule is None else 100 * label.rule for label in order],
+        translate(RANDOM): [100 * label.random for label in order],
     }
     with st.expander(_("Labelled heads")):
         draw_table(columns, key="atlas_labels")
+        st.caption(_("Direction: the attending word comes first. n: held-out links or texts."))
         rows = csv_table(list(columns), zip(*columns.values(), strict=True))
         download_table(rows, "headlight-atlas-labels.csv", key="atlas_labels_save", provenance=atlas_provenance(atlas))
 
@@ -273,7 +256,7 @@ def _draw_forms(atlas: Atlas, head: int, side: str, title: str, place: st.delta_
         _("Token"): [form for form, *_rest in forms],
         _("Occurrences"): [count for _form, count, *_rest in forms],
         _("This head"): [round(mean, 3) for *_rest, mean, _usual in forms],
-        _("the mean of all heads"): [round(usual, 3) for *_rest, usual in forms],
+        sentence_case(_("the mean of all heads")): [round(usual, 3) for *_rest, usual in forms],
     }
     draw_table(columns, place=place, key=f"atlas_{side}")
 
