@@ -117,6 +117,46 @@ def describe_edits(edits: EditSet, view: View) -> str:
     return format_comma_list(said) if said else ""
 
 
+def edit_settings(edits: EditSet, view: View) -> dict[str, str]:
+    """Return all edits as fields of a provenance, from which they can be made again; tokens have number and word.
+
+    >>> edit_settings((), None), edit_settings((Ablate(5, 11), Ablate(3, 1), Uniform(0, 2, "cross")), None)
+    ({'edits': 'none'}, {'ablated_heads': '3-1, 5-11', 'uniform_heads': 'cross 0-2'})
+    """
+    names = {Ablate: "ablated_heads", Uniform: "uniform_heads", MaskEdge: "masked_edges", MaskKey: "masked_tokens"}
+    listed: dict[str, list[str]] = {names.get(type(edit), "zeroed_values"): [] for edit in edits}
+    layers: dict[tuple[str, str], list[str]] = {}
+    for edit in sorted(edits, key=lambda edit: (edit.part, edit.layer)):
+        name = names.get(type(edit), "zeroed_values")
+        if isinstance(edit, Ablate | Uniform):
+            listed[name].append(f"{edit.part} {head_label(edit.layer, edit.head)}".strip())
+        elif isinstance(edit, MaskEdge):
+            link = f"{token_name(view, edit.query)} → {token_name(view, edit.key)}"
+            listed[name].append(f"{edit.part} {head_label(edit.layer, edit.head)}: {link}".strip())
+        else:
+            layers.setdefault((name, f"{edit.part} {token_name(view, edit.key)}".strip()), []).append(str(edit.layer))
+    for (name, token), some in layers.items():
+        listed[name].append(f"{token} in layers {' '.join(some)}")
+    return {name: ", ".join(parts) for name, parts in listed.items()} or {"edits": "none"}
+
+
+def describe_metric(names: Sequence[str]) -> str:
+    """Return the name of a metric for a provenance; ``names`` are the two compared answers, or () for a vector.
+
+    >>> describe_metric(("cat", "dog"))
+    'log-odds of “cat” against “dog”'
+    """
+    if names:
+        return f"log-odds of “{names[0]}” against “{names[1]}”"
+    return "sentence vector (mean of the last layer's tokens)"
+
+
+def token_name(view: View, token: int) -> str:
+    """Return the number of a token and the word or token that shows it."""
+    at = at_token(view, token)
+    return f"{token} “{view.keys[at].text}”" if at >= 0 else str(token)
+
+
 def _describe_ablated(heads: Sequence[Head]) -> str:
     """Return a phrase for ablated heads, with their names if they are few."""
     if len(heads) > MOST_NAMED:

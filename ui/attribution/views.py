@@ -16,7 +16,7 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, translate
 from inference import TraceRequest
-from inference.tasks.attribution import MOST_TOKENS
+from inference.tasks.attribution import MOST_TOKENS, WordPath
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
 from ui.attribution.methods import (
     ATTENTION,
@@ -28,10 +28,9 @@ from ui.attribution.methods import (
 )
 from ui.input.controls import bound_widget
 from ui.run.notices import show_notice
-from ui.run.services import get_backend
-from ui.show.chart import theme
+from ui.show.chart import draw_notebook_menu, theme
 from ui.show.microscope import draw_matrices
-from ui.show.tables import csv_table, download_table, model_fields
+from ui.show.tables import csv_table, download_table, page_provenance, request_provenance
 from ui.show.text import format_comma_list, format_small, join_sentences, percent
 from viz.components.matrices.matrices import About
 from viz.components.token_strip.token_strip import TokenChip, mount
@@ -112,11 +111,10 @@ def describe_prediction(asked: ExplainedLabel) -> str:
     return _("Prediction: {labels}.", labels=what)
 
 
-def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
-    """Return the model and the texts of a prediction, for the provenance of saved files."""
-    read = {"text": asked.request.text, "pair": asked.request.pair or ""}
-    made = model_fields(get_backend().identity(asked.request.model, asked.request.revision))
-    return made | {name: value for name, value in read.items() if value}
+def label_provenance(asked: ExplainedLabel) -> dict[str, Any]:
+    """Return the model and the texts of a prediction and its label, for the provenance of saved files."""
+    at = {} if asked.at is None else {"tagged_token": f"{asked.at} “{asked.word}”"}
+    return request_provenance(asked.request) | {"explained": asked.what} | at
 
 
 def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
@@ -168,12 +166,16 @@ def draw_methods(  # noqa: PLR0913  (independent options, by name)
     The keys of the widgets are ``key`` and ``key`` with the suffix “_ways”. ``about`` is the provenance of the scores.
     ``computation`` is the code of a notebook that computes them.
     """
+    settings = {"words": str(len(cells)), "integration_steps": str(WordPath.steps)}
+    told = tuple({**(page_provenance() if about is None else dict(about)), **settings}.items())
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
     by_word, by_way = agreement_matrices(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
     numbers = True if len(cells) <= NUMBERED else None
-    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about, computation=computation)
-    draw_matrices([by_way], f"{key}_ways", about=about)
+    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=told, computation=computation)
+    if computation is None:  # The menu has the methods sentence only.
+        draw_notebook_menu(by_word.name, key, by_word.values, lambda: dict(told), None)
+    draw_matrices([by_way], f"{key}_ways", about=told)
 
 
 def places_of_largest(values: FloatArray) -> list[int]:

@@ -19,7 +19,7 @@ from viz.figures.theme import DARK, LIGHT, Figure, Theme
 from viz.paper import tables
 from viz.paper.chart import draw_chart as draw_page
 from viz.paper.chart import is_flat
-from viz.paper.chart_table import chart_table, figure_numbers, plain_text
+from viz.paper.chart_table import axis_names, chart_table, figure_numbers, plain_text
 from viz.paper.notebook import Computation, citation, computation_notebook, figure_methods
 from viz.paper.page import FORMATS, LARGEST, SMALLEST, USUAL, WIDTHS, PaperOptions, render
 
@@ -79,7 +79,7 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
             required=True,
         )
         title = plain_text(figure.layout.title.text or "")
-        about = {"figure": title, **provenance()}
+        about = {"figure": title, **provenance(), "axes": axis_names(figure)}
         methods = figure_methods(title, about, test)
         if chosen in images:
             content, kind = _draw_image(figure, key, chosen, about), FORMATS[chosen]
@@ -112,9 +112,13 @@ def _draw_citation(methods: str) -> None:
 
 @st.fragment
 def draw_notebook_menu(
-    title: str, key: str, numbers: Sequence[float] | npt.NDArray[Any], provenance: About, computation: Computation
+    title: str,
+    key: str,
+    numbers: Sequence[float] | npt.NDArray[Any],
+    provenance: About,
+    computation: Computation | None,
 ) -> None:
-    """Draw a menu with the notebook that computes a figure's numbers, and the citation.
+    """Draw a menu with the methods sentence, the citation and, if there is a computation, a notebook of ``numbers``.
 
     It is for figures that save their own images and tables.
     """
@@ -124,15 +128,16 @@ def draw_notebook_menu(
     with menu:
         about = {"figure": title, **provenance()}
         methods = figure_methods(title, about, "")
-        download_button(
-            _("Python notebook"),
-            computation_notebook(computation, LocalBackend, methods, np.asarray(numbers, np.float64)),
-            f"{file_stem(f'headlight-{key}', about)}.ipynb",
-            title,
-            kind=NOTEBOOK,
-            key=f"{key}_file",
-            provenance=None,
-        )
+        if computation is not None:
+            download_button(
+                _("Python notebook"),
+                computation_notebook(computation, LocalBackend, methods, np.asarray(numbers, np.float64)),
+                f"{file_stem(f'headlight-{key}', about)}.ipynb",
+                title,
+                kind=NOTEBOOK,
+                key=f"{key}_file",
+                provenance=None,
+            )
         _draw_citation(methods)
 
 

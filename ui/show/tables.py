@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.spreadsheet import MARK, column_names, file_stem, safe_cell, with_provenance
 from attention.trace import ModelId
 from i18n import _
+from inference import TraceRequest
 from ui.run.services import get_backend, get_trace_store
 from ui.state.session import VIEW, get_view_state
 
@@ -74,6 +75,13 @@ def model_provenance() -> dict[str, str]:
 def texts_provenance(text: str, pair: str | None = "") -> dict[str, str]:
     """Return the provenance of numbers that were computed from other texts than the page's, such as an example's."""
     return model_provenance() | {name: value for name, value in (("text", text), ("pair", pair)) if value}
+
+
+def request_provenance(request: TraceRequest) -> dict[str, Any]:
+    """Return the provenance of numbers that were computed from the texts and the model of a request."""
+    texts = {"text": request.text, "pair": request.pair, "target": request.target, "written_tokens": request.written}
+    made = model_fields(get_backend().identity(request.model, request.revision))
+    return made | {name: value for name, value in texts.items() if value}
 
 
 def data_provenance(data: str) -> dict[str, str]:

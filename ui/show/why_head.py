@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -20,7 +21,7 @@ from inference.tasks.score_decomposition import RANDOM, ScoreAnswer, ScoreReques
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_fields, page_provenance
 from ui.show.text import format_comma_list, join_sentences, scientific
 from viz.figures.token_bars import source_terms
 from viz.paper.notebook import Computation
@@ -127,6 +128,14 @@ def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer
     answers = [found] if other is None else [found, other]
     requests = [*asked, *([] if changed is None else [changed])][: len(answers)]
     show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
+    about = partial(_provenance, view, link, "" if other is None else requests[-1].text)
+    note = _(
+        "Each chart divides the same {excess:+.2f}: by the sources of the query, or by those of the key. The "
+        "{shown} largest are drawn. From each part, its mean over visible tokens is subtracted; means and "
+        "variances of norms are those of this pass.",
+        excess=found.score - found.mean_over_keys,
+        shown=SHOWN,
+    )
     left, right = st.columns(2)
     for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
@@ -138,22 +147,34 @@ def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer
             figure,
             f"why_{side}",
             place=place,
-            about=page_provenance if is_text else dict,
+            about=about,
             computation=Computation(TERMS, requests=requests, side=side, shown=SHOWN, side_values=side_values)
             if is_text
             else None,
+            test=note,
         )
     _follow(view, link, found.terms, explained.follow)
-    st.caption(
-        _(
-            "Each chart divides the same {excess:+.2f}: by the sources of the query, or by those of the key. The "
-            "{shown} largest are drawn. From each part, its mean over visible tokens is subtracted; means and "
-            "variances of norms are those of this pass.",
-            excess=found.score - found.mean_over_keys,
-            shown=SHOWN,
-        )
-    )
-    _details(link, found)
+    st.caption(note)
+    _details(found, about())
+
+
+def _provenance(view: View, link: ExplainedLink, variant: str) -> dict[str, Any]:
+    """Return the provenance of the parts of a score: the model, the text or picture, the head and both tokens.
+
+    ``variant`` is the text of the second series of bars, or "".
+    """
+    made, picture = view.trace.model, view.trace.picture
+    return {
+        **(page_provenance() if picture is None else {**model_fields(made), "picture_sha256": picture.key}),
+        **({"second_text": variant} if variant else {}),
+        "part": view.part or view.trace.part,
+        "layer": link.layer,
+        "head": link.head,
+        "query": link.query,
+        "query_word": link.source,
+        "key": link.key,
+        "key_word": link.target,
+    }
 
 
 def source_title(source: str) -> str:
@@ -268,7 +289,7 @@ def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
     return sorted(rows, key=lambda row: -abs(row[3]))
 
 
-def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
+def _details(found: ScoreAnswer, about: Mapping[str, Any]) -> None:
     """Draw the largest pairs, the causal checks, the error of the sum, and the download of all pairs."""
     rows = pair_rows(found.terms)
     left, right = st.columns(2)
@@ -296,7 +317,7 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
         csv_table(["query source", "key source", "term", "centred"], rows),
         "headlight-why.csv",
         _("All digits"),
-        provenance={**page_provenance(), "layer": link.layer, "head": link.head, "query": link.query, "key": link.key},
+        provenance=about,
     )
 
 

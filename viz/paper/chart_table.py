@@ -91,6 +91,12 @@ def _column_names(layout: dict[str, Any], columns: list[str]) -> dict[str, str]:
     return names
 
 
+def axis_names(figure: Figure) -> list[str]:
+    """Return the names of a figure's axes and of its colours, as far as it names them."""
+    names = _column_names(figure.layout.to_plotly_json(), ["x", "y", "z"])
+    return [name for column, name in names.items() if name != column and not column.endswith("_label")]
+
+
 def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
     """Return the main numbers of a figure, in drawing order, one-dimensional.
 

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from textwrap import shorten
@@ -17,13 +18,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from attention.head_names import head_label
 from attention.view import View, flow
 from i18n import _
-from viz.export import check_cells
+from viz.export import caption, check_cells, format_value
 
+PACKAGE = "headlight-attention"
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-QUOTED = 80  # most characters of a text in a methods sentence
+QUOTED = 200  # most characters of a text that a methods sentence quotes in full
+BEGINNING = 60  # characters that it quotes of a longer text
 NAMED = 200  # most characters of the name of many texts in a methods sentence
+TEXTS = {"text": "", "pair": "second text of the pair ", "target": "target ", "second_text": "second text "}
+IDENTITY = {"revision": "revision", "weights_sha256": "weights SHA-256"}
+# Fields of the provenance that are in another part of the methods sentences, or that no number depends on.
+NO_SETTING = {*TEXTS, *IDENTITY, "model", "data", "layer", "figure", "first", "second", "architecture", "index_base",
+              "removed", "pairs_sha256"}  # fmt: skip
+YEAR = 2026  # of the version in pyproject.toml
 CLOSE = 1e-3  # largest difference from the figure's numbers, relative to their largest
 KERNEL = {  # Jupyter's usual kernel, so that no editor asks for one
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -147,52 +157,73 @@ def flow_computation(request: object, queries: Sequence[int], keys: Sequence[int
 
 
 def weights_methods(view: View, layer: int, head: int) -> str:
-    """Return a methods section's text: the head, the model, its weights' hash, the tokens and the version."""
-    model = view.trace.model
-    made = _(
-        "Attention weights of head {layer}-{head} (from 0) of {model} (revision {revision}, weights "
-        "SHA-256 {weights}) on {tokens} tokens.",
-        layer=layer,
-        head=head,
-        model=model.name,
-        revision=model.revision or "–",
-        weights=model.weights or "–",
-        tokens=len(view.trace.source),
-    )
-    return f"{made} {version()}."
+    """Return a methods section's text on a head's map: its text, model and weights' hash, the head and the options."""
+    return figure_methods(_("Attention weights"), caption(view, layer, head), "")
 
 
 def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:
-    """Return sentences for a paper's methods section: the figure, its texts, model and weights' hash, and ``test``.
+    """Return sentences for a paper's methods section, from which the numbers of a figure can be computed again.
 
     ``about`` is the provenance of the numbers: its ``text``, or its ``data`` if the numbers are of many texts. For a
-    comparison, it has a provenance for each side, ``first`` and ``second``. ``test`` are the sentences on the sample,
-    the test and its correction.
+    comparison, it has a provenance for each side, ``first`` and ``second``. The first sentence names the figure, its
+    texts, the model and the weights' hash. The second lists all other fields as settings, such as the head or the
+    edits. ``test`` are the sentences on the sample, the test and its correction.
 
     >>> figure_methods("Change", {"first": {"data": "10 texts"}, "second": {"data": "9 texts"}}, "").split(", H")[0]
     'Change, 10 texts, 9 texts'
+    >>> figure_methods("Score", {"layer": 3, "head": 1, "words_merged": True, "n": 4}, "").partition("): ")[2]
+    'head: 3-1; words merged: yes; n: 4.'
     """
     sides = [about[side] for side in ("first", "second") if side in about] or [about]
     made = [title, *dict.fromkeys(part for side in sides for part in _source(side)), version()]
-    return " ".join([", ".join(made) + ".", test]).strip()
+    return " ".join(part for part in (", ".join(made) + ".", _settings([*sides, about]), test) if part)
 
 
 def _source(about: Mapping[str, Any]) -> list[str]:
-    """Return the text in quotation marks, the data, and the model with its identity, as far as they are known."""
+    """Return the texts in quotation marks, the data, and the model with its identity, as far as they are known."""
     named = [shorten(str(about["data"]), NAMED, placeholder="…")] if about.get("data") else []
-    quoted = [f"“{shorten(str(about['text']), QUOTED, placeholder='…')}”"] if about.get("text") else []
+    quoted = [f"{label}{_quote(str(about[name]))}" for name, label in TEXTS.items() if about.get(name)]
     if not about.get("model"):
         return quoted + named
-    identity = ", ".join(_identity(about))
+    identity = ", ".join(f"{label} {about[name]}" for name, label in IDENTITY.items() if about.get(name))
     return [*quoted, *named, f"{about['model']} ({identity})" if identity else str(about["model"])]
 
 
-def _identity(about: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{label} {about[name]}"
-        for name, label in (("revision", "revision"), ("weights_sha256", "weights SHA-256"))
-        if about.get(name)
-    ]
+def _quote(text: str) -> str:
+    """Return a text in quotation marks; if it is long or has line breaks, its beginning, length and hash.
+
+    >>> _quote("The cat sat."), _quote("word " * 50)[56:]
+    ('“The cat sat.”', 'word…” (250 characters, SHA-256 3a0a356c44b6…)')
+    """
+    line = " ".join(text.split())
+    if line == text and len(text) <= QUOTED:
+        return f"“{text}”"
+    beginning = line[:BEGINNING].rstrip()
+    digest = sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+    return f"“{beginning}…” ({len(text):,} characters, SHA-256 {digest}…)"
+
+
+def _settings(abouts: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence with the settings of all provenances, each value once; "" without settings."""
+    found: dict[str, dict[str, None]] = {}
+    for about in abouts:
+        for name, value in about.items():
+            if name not in NO_SETTING and (told := _setting(name, value, about)):
+                found.setdefault(name, {})[told] = None
+    labels = {name: name.replace("_", " ").replace("sha256", "SHA-256") for name in found}
+    listed = "; ".join(f"{labels[name]}: {' / '.join(values)}" for name, values in found.items())
+    return f"Settings (layers, heads and tokens from 0): {listed}." if listed else ""
+
+
+def _setting(name: str, value: Any, about: Mapping[str, Any]) -> str:
+    """Return the value of a field as text, "" for None; a head has the number of its layer."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one} {other}" for one, other in value.items())
+    if isinstance(value, list | tuple):
+        return " · ".join(map(str, value))
+    if name == "head" and about.get("layer") is not None:
+        return head_label(about["layer"], value)
+    return format_value(value).rstrip(".")
 
 
 @cache
@@ -203,17 +234,23 @@ def version() -> str:
     'Headlight'
     """
     try:
-        number = metadata.version("headlight-attention")
+        number = metadata.version(PACKAGE)
     except metadata.PackageNotFoundError:
         number = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"]
     return f"Headlight {number}"
 
 
 def citation() -> str:
-    """Return a BibTeX entry of this program."""
+    """Return a BibTeX entry of this program, with the known fields only: it names no author."""
     name, number = version().split()
-    title = f"title = {{{name}: an interactive attention microscope}}"
-    return f"@software{{headlight,\n  {title},\n  version = {{{number}}}\n}}"
+    fields = {
+        "title": f"{name}: an interactive attention microscope",
+        "version": number,
+        "year": YEAR,
+        "note": f"Python package {PACKAGE}",
+    }
+    listed = ",\n".join(f"  {field} = {{{value}}}" for field, value in fields.items())
+    return f"@software{{headlight,\n{listed}\n}}"
 
 
 def _document(sources: list[tuple[str, str]]) -> dict[str, Any]:

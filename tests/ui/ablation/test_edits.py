@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from attention.edits import Ablate, MaskEdge, MaskKey, Uniform, pack
-from ui.ablation.edits import MOST_LISTED, count_edits, edits_of
+from attention.edits import Ablate, MaskEdge, MaskKey, Uniform, ZeroValue, pack
+from attention.view import View
+from tests.support.traces import sentence_trace
+from ui.ablation.edits import MOST_LISTED, MOST_NAMED, count_edits, edit_settings, edits_of
 
 
 @pytest.mark.parametrize("typed", ["a3-1", "3-1", "head 3-1", "L3H1"])
@@ -34,3 +36,14 @@ def test_a_long_list_is_cut_but_counted() -> None:
     said = count_edits(many)
     assert f"({len(many)})" in said
     assert len(re.findall(r"0-\d+", said)) == MOST_LISTED
+
+
+def test_settings_name_every_edit_with_its_tokens() -> None:
+    view = View(sentence_trace(), words=True)
+    words = {token: cell.text for cell in view.keys for token in range(*cell.pieces)}
+    many = tuple(Ablate(0, head) for head in range(MOST_NAMED + 2))
+    found = edit_settings((*many, MaskEdge(1, 0, 3, 2), MaskKey(0, 2), MaskKey(1, 2), ZeroValue(1, 3)), view)
+    assert found["ablated_heads"].split(", ") == [f"0-{head}" for head in range(len(many))]
+    assert found["masked_edges"] == f"1-0: 3 “{words[3]}” → 2 “{words[2]}”"
+    assert found["masked_tokens"] == f"2 “{words[2]}” in layers 0 1"
+    assert found["zeroed_values"] == f"3 “{words[3]}” in layers 1"

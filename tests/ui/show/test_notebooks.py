@@ -1,4 +1,4 @@
-"""Notebooks in the Download menus of figures: executed, each gives the numbers that the figure shows."""
+"""Download menus of figures: notebooks give the numbers that the figure shows, methods sentences every setting."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ui.pages.whole_pass import picture
 from ui.show import chart, microscope
 from ui.show.why_head import KEY as WHY_HEAD
 from viz.figures.theme import Figure
-from viz.paper.chart_table import figure_numbers
-from viz.paper.notebook import Computation, computation_notebook
+from viz.paper.chart_table import axis_names, figure_numbers
+from viz.paper.notebook import Computation, computation_notebook, figure_methods
 
 LENS, STEP = {"lens_map", "lens_curves"}, {"generate_map", "generate_most"}
 DECODER = {"next": {"generate_bars"}, "looks": STEP, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": LENS}
@@ -150,6 +150,75 @@ def test_a_notebook_gives_the_numbers_of_its_figure(
     monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], keys: set[str]
 ) -> None:
     compare(offered(monkeypatch, view, query), keys)
+
+
+WIDE = "The animal didn't cross the street because it was too wide."
+LINK = {"layer": 3, "head": 1, "focus": 10, "to": 2}
+# (view, address, section to open, figure, parts of its methods sentences)
+METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
+    (
+        "explore",
+        LINK,
+        WHY_HEAD,
+        "why_key",
+        ("head: 3-1", "query word: it", "key word: animal", f"second text “{WIDE}”"),
+    ),
+    ("explore", {**LINK, "words": 1}, MEASURES, "received", ("head: 3-1", "words merged: yes", "tokens read: 16")),
+    (
+        "cause",
+        {"edits": "a5-11,a3-1,c3-1-11-2"},
+        "",
+        "cause_random",
+        (
+            "ablated heads: 3-1, 5-11",
+            "3-1: 11 “was” → 2 “animal”",
+            "sentence vector",
+            "random edits: 100",
+            "Of 100 random",
+        ),
+    ),
+    (
+        "cause",
+        {"edits": "h2-4", "watch": "blank"},
+        "",
+        "cause_bars_1",
+        ("[MASK] was", "4 “'” in layers 2", "log-odds of “"),
+    ),
+    ("patching", {}, "", "patching_heads", (f"second text “{WIDE}”", "animal (characters 4 to 10)", "log-odds of “")),
+    ("patching", {"lent": "s3-13"}, "", "patching_bars_1", ("word 13 “tired → wide” at the input of layer 3",)),
+    ("agreement", {}, "", "agreement_figure", ("vector of “it” (token 10", "words: 11", "integration steps: 32")),
+    ("measure", {"control": 0, "relation": "det"}, "", "measure_map", ("relation: det", "links: 89", "of 72 heads")),
+    ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("view", "query", "section", "key", "parts"), METHODS)
+def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the parts of a case)
+    monkeypatch: pytest.MonkeyPatch,
+    view: str,
+    query: dict[str, Any],
+    section: str,
+    key: str,
+    parts: tuple[str, ...],
+) -> None:
+    found: dict[str, str] = {}
+
+    def write(figure: Figure, key: str, about: chart.About, _computation: object, test: str) -> None:
+        found[key] = figure_methods("", {**about(), "axes": axis_names(figure)}, test)
+
+    def write_matrix(title: str, key: str, _numbers: Numbers, about: chart.About, _computation: object) -> None:
+        found[key] = figure_methods(title, about(), "")
+
+    monkeypatch.setattr(chart, "_draw_menu", write)
+    monkeypatch.setattr(microscope, "draw_notebook_menu", write_matrix)
+    page = asked(view, **query)
+    if section:
+        page.session_state[section] = True
+        page.run()
+    assert not page.exception
+    for part in parts:
+        assert part in found[key]
 
 
 @pytest.mark.slow

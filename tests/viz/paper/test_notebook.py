@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from attention.edits import Ablate, MaskEdge
 from inference import LocalBackend, TraceRequest
 from tests.support.cases import loop_over
-from viz.paper.notebook import Computation, computation_notebook, figure_methods, python_source
+from viz.paper.notebook import Computation, citation, computation_notebook, figure_methods, python_source, version
 
 VALUES = {
     "texts": ('a "quote"', "it's\n", "它"),
@@ -74,3 +75,32 @@ def test_the_methods_name_the_text_the_model_and_its_weights() -> None:
     assert all(word in found for word in ("tiny", "main", "ab" * 32, "Two-sided, n = 3."))
     assert len(found) < 300
     assert "“" not in figure_methods("Roles", {}, "")
+
+
+def test_the_methods_state_every_setting_and_both_texts() -> None:
+    about = {
+        "text": "A b.",
+        "second_text": "A c.",
+        "pair": "D.",
+        "layer": 3,
+        "head": 1,
+        "ablated_heads": "5-11",
+        "n": 2,
+    }
+    found = figure_methods("Effect", about, "")
+    for part in ("“A b.”", "second text “A c.”", "pair “D.”", "head: 3-1", "ablated heads: 5-11", "n: 2"):
+        assert part in found
+    compared = figure_methods("Change", {"first": {"tokens": 3, "part": "x"}, "second": {"tokens": 4, "part": "x"}}, "")
+    assert "tokens: 3 / 4; part: x." in compared
+
+
+def test_texts_with_the_same_beginning_have_different_methods() -> None:
+    said = {figure_methods("Roles", {"text": f"{'word ' * 99}{end}"}, "") for end in ("cat", "dog")}
+    assert len(said) == 2
+
+
+def test_the_citation_names_the_version_and_its_year_and_no_author() -> None:
+    entry = citation()
+    assert f"version = {{{version().split()[1]}}}" in entry
+    assert re.search(r"year = \{20\d\d\}", entry)
+    assert "author" not in entry

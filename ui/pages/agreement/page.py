@@ -39,7 +39,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model, kind_of, pick_single_text_model
 from ui.run.traces import read_trace, request_of
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_table
+from ui.show.tables import download_table, request_provenance
 from ui.show.text import format_comma_list, format_small, join_sentences
 from ui.state.params import get_params
 from ui.state.selection import select
@@ -49,6 +49,7 @@ from viz.components.matrices.matrices import picked_cell
 from viz.components.token_strip.token_strip import TokenChip
 from viz.components.token_strip.token_strip import mount as mount_strip
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
+from viz.export import format_value
 from viz.options import option
 
 EXPLAINED = {
@@ -141,9 +142,23 @@ def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     computation = shares_computation(question, ways)
-    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words), computation=computation)
+    about = _provenance(question, view.keys[focus], focus in words)
+    draw_methods(
+        ways, cells, FIGURE, lambda: _on_pick(view, words), about=tuple(about.items()), computation=computation
+    )
     st.caption(_("Left: share of each word by method. Right: rank correlation; framed: the ablation effect."))
-    download_table(words_csv(ways, cells), "headlight-agreement.csv")
+    download_table(words_csv(ways, cells), "headlight-agreement.csv", provenance=about)
+
+
+def _provenance(question: AttributionRequest, focus: DisplayToken, with_itself: bool) -> dict[str, str]:
+    """Return the provenance of the attributions of a word's vector; ``with_itself`` if the word is a candidate too."""
+    first, stop = question.focus
+    tokens = f"token {first}" if stop - first == 1 else f"tokens {first} to {stop - 1}"
+    return request_provenance(question.request) | {
+        "explained": f"last vector of “{focus.text}” ({tokens}, from 0)",
+        "word_itself": format_value(with_itself),
+        "gradient_directions": f"{WordGradients.directions}, fixed seed",
+    }
 
 
 def _on_pick(view: View, words: Sequence[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -90,19 +91,21 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
     values, names = np.array(numbers), [case.name(place) for place in order]
     show_notice(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), _("Ablation curve"), case.watch.unit)
-    draw_chart(figure, "cause_curve")
-    st.caption(
-        _(
-            "Dots: greedy order. Dashed: mean and range of {orders} random orders (seed {seed}).",
-            orders=len(random),
-            seed=SEED,
-        )
+    note = _(
+        "Dots: greedy order. Dashed: mean and range of {orders} random orders (seed {seed}).",
+        orders=len(random),
+        seed=SEED,
     )
+    effect = {"least": "smallest", "most": "largest"}[case.options.greedy]
+    about = partial(case.provenance, is_edited=False, each_step_ablates=f"the head with the {effect} effect")
+    draw_chart(figure, "cause_curve", about=about, test=note)
+    st.caption(note)
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
     names = ["heads ablated", "last ablated", case.watch.unit, *columns]
-    download_table(csv_table(names, table), "headlight-ablation-curve.csv", key="cause_save_curve")
+    download_table(csv_table(names, table), "headlight-ablation-curve.csv", key="cause_save_curve",
+                   provenance=about())  # fmt: skip
 
 
 def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -> str:

@@ -22,9 +22,9 @@ from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.chart import draw_chart, theme
+from ui.show.chart import About, draw_chart, theme
 from ui.show.tables import csv_table, download_table
-from ui.show.text import factor, format_small, times
+from ui.show.text import factor, format_small, join_sentences, times
 from ui.state.params import set_params
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.evaluation import random_sets as random_figure
@@ -71,10 +71,11 @@ def one_at_a_time(case: AblationExperiment) -> None:
     computation = case.watch.computation(
         "((Ablate(*head),) for head in heads)", "as_head_map(heads, effects)", Ablate=Ablate, as_head_map=as_head_map
     )
-    draw_chart(figure, ALL, on_click=partial(_on_click, case), computation=computation)
+    about = partial(case.provenance, is_edited=False, heads=len(found))
+    draw_chart(figure, ALL, on_click=partial(_on_click, case), about=about, computation=computation)
     st.caption(_("Cells: heads, ablated one at a time. Frame: selected; cross: ablated; ring: uniform weights."))
     rows = heads_csv(places, found, case.watch.effect)
-    download_table(rows, "headlight-every-head.csv", key="cause_save_heads")
+    download_table(rows, "headlight-every-head.csv", key="cause_save_heads", provenance=about())
 
 
 def _on_click(case: AblationExperiment, key: str) -> None:
@@ -135,11 +136,12 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
         marked = [place for place, name in enumerate(names) if name in case.watch.names]
         figure = bars(names, values, theme(), title, marked=marked)
         figure.update_xaxes(range=[0, end])
-        draw_chart(figure, f"cause_bars_{at}", place=column, computation=_answers_of(case, at))
+        about = partial(case.provenance, is_edited=bool(at))
+        draw_chart(figure, f"cause_bars_{at}", place=column, about=about, computation=_answers_of(case, at))
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption(_("Likeliest answers; the two compared are highlighted."))
     both = csv_table(["when", "answer", "probability"], rows)
-    download_table(both, "headlight-before-after.csv", key="cause_save_both")
+    download_table(both, "headlight-before-after.csv", key="cause_save_both", provenance=case.provenance())
 
 
 def _answers_of(case: AblationExperiment, at: int) -> Computation | None:
@@ -175,15 +177,13 @@ def chance(case: AblationExperiment) -> None:
     if len(found) < 2:
         return
     less = float((np.abs(found) < abs(change)).mean())
-    show_notice(
-        _(
-            "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
-            n=len(found),
-            less=100 * less,
-            median=format_small(float(np.median(np.abs(found)))),
-        ),
-        role="status",
+    result = _(
+        "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
+        n=len(found),
+        less=100 * less,
+        median=format_small(float(np.median(np.abs(found)))),
     )
+    show_notice(result, role="status")
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
     computation = case.watch.computation(
@@ -196,7 +196,8 @@ def chance(case: AblationExperiment) -> None:
         seed=SEED,
     )
     note = _("Bars: random edits of equal size (seed {seed}). Line: the chosen edits.", seed=SEED)
-    draw_chart(figure, "cause_random", computation=computation, test=note)
+    about = partial(case.provenance, random_edits=len(found), seed=SEED)
+    draw_chart(figure, "cause_random", about=about, computation=computation, test=join_sentences(result, note))
     st.caption(note)
 
 
@@ -230,19 +231,24 @@ def later_heads(case: AblationExperiment) -> None:
     with left:
         _map(moved, shown, Computation("before, after = backend.traces([reading, edited])\n"
              "numbers = 100 * heads_moved(before, after)", reading=plain, edited=replace(plain, edits=case.edits),
-             heads_moved=heads_moved))  # fmt: skip
+             heads_moved=heads_moved), case.provenance)  # fmt: skip
     with right:
         _strips(case, before, after, shown)
 
 
-def _map(moved: FloatArray, shown: Head, computation: Computation) -> None:
-    """Draw the share of each head's attention that moves, as a map on which the reader picks a head."""
+def _map(moved: FloatArray, shown: Head, computation: Computation, about: About) -> None:
+    """Draw the share of each head's attention that moves, as a map on which the reader picks a head.
+
+    ``about`` returns the provenance of the shares.
+    """
     figure = head_map(100 * moved, theme(), _("Attention that moves"), "%", selected=shown)
-    draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]), computation=computation)
-    st.caption(_("Cells: heads; share of attention that moves, mean over queries. Click a head to see it."))
+    note = _("Cells: heads; share of attention that moves, mean over queries.")
+    click = partial(_on_pick, moved.shape[1])
+    draw_chart(figure, LATER, on_click=click, about=about, computation=computation, test=note)
+    st.caption(join_sentences(note, _("Click a cell to select its head.")))
     rows = [(at, one, float(moved[at, one])) for at in range(moved.shape[0]) for one in range(moved.shape[1])]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
-    download_table(table, "headlight-later-heads.csv", key="cause_save_later")
+    download_table(table, "headlight-later-heads.csv", key="cause_save_later", provenance=about())
 
 
 def _shown_head(case: AblationExperiment, shape: tuple[int, ...], most: Head) -> Head:

@@ -28,16 +28,16 @@ from inference.tasks.labels import LabelAnswer, TextLabel, WordTags, log_probabi
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from probing.edit_answers import answers_under
 from probing.labelled.labeled_texts import OUTSIDE
-from ui.ablation.edits import Head
+from ui.ablation.edits import Head, describe_metric, edit_settings, token_name
 from ui.ablation.effects import measure_changes
 from ui.attribution.views import surest_label, word_text
 from ui.input.controls import TYPED, bound_widget, first_place
-from ui.pages.cause.options import CauseOptions
+from ui.pages.cause.options import WATCHES, CauseOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.show.tables import set_answering_model
+from ui.show.tables import request_provenance, set_answering_model
 from ui.state.view_state import ViewState, example_of
 from viz.paper.notebook import Computation
 
@@ -306,6 +306,23 @@ class AblationExperiment:
     def tokens(self) -> int:
         """Return the number of tokens in the text."""
         return len(self.view.trace.source)
+
+    def provenance(self, is_edited: bool = True, **settings: Any) -> dict[str, Any]:
+        """Return the provenance of numbers: the model, the texts as it reads them, the metric, edits and ``settings``.
+
+        The edits are left out if ``is_edited`` is False.
+        """
+        asked = self.watch.question
+        at = asked.at if isinstance(asked, LabelEffects) else None
+        return {
+            **request_provenance(self.watch.request),
+            "tokens": self.tokens,
+            **({"output": translate(WATCHES[self.options.watch])} if self.watch.names else {}),
+            "metric": describe_metric(self.watch.names),
+            **({} if at is None else {"tagged_token": token_name(self.view, at)}),
+            **(edit_settings(self.edits, self.view) if is_edited else {}),
+            **settings,
+        }
 
     def name(self, place: Head) -> str:
         """Return the label of a head, such as "3-7"."""

@@ -11,6 +11,7 @@ from attention.edits import pack
 from attention.mask import FloatArray
 from i18n import _, translate
 from i18n.lists import format_comma_list, join_sentences
+from ui.ablation.edits import edit_settings
 from ui.pages.compare.comparison import Comparison
 from ui.show.tables import csv_table
 from ui.show.text import format_share, format_small
@@ -193,7 +194,9 @@ def caption_fields(found: Comparison) -> list[tuple[str, str]]:
 def comparison_provenance(found: Comparison) -> dict[str, Any]:
     """Return the provenance of a comparison: that of each reading, and the edits of the second reading."""
     one, other = _both_captions(found)
-    return {"first": one, "second": other, "removed": pack(found.sides.edits)}
+    edits = found.sides.edits
+    settings = edit_settings(edits, found.sides.beside.right) if edits else {}
+    return {"first": one, "second": other, "removed": pack(edits), **settings}
 
 
 def _captions(found: Comparison) -> list[list[str]]:

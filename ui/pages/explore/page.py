@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attention.measures import HeadSummary, attention_received, by_offset, summarize_heads
@@ -25,6 +27,7 @@ from ui.show.reading_help import reading_help
 from ui.show.why_head import is_open
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+from viz.export import caption
 from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, offset_profile
 from viz.figures.token_bars import received_by_token
 from viz.paper.notebook import Computation
@@ -57,6 +60,7 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
     name = head_name(layer, head)
     size = MapSize(len(view.queries), len(view.keys), view.causal)
     chosen = (layer, head)
+    every_head, one_head = partial(caption, view), partial(caption, view, layer, head)
 
     def computation_by(code: str) -> Computation | None:
         names = {"layer": layer, "head": head, "size": THUMBNAIL, "reach": REACH}
@@ -65,10 +69,12 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
     with folded:
         left, right = st.columns(2)
         figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
-        draw_chart(figure, "entropy", place=left, computation=computation_by(HEADS.format(measure="entropy")))
+        computation = computation_by(HEADS.format(measure="entropy"))
+        draw_chart(figure, "entropy", place=left, about=every_head, computation=computation)
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
             figure = distance_by_layer(survey.distance, size, colours, selected=chosen)
-            draw_chart(figure, "distance", place=right, computation=computation_by(HEADS.format(measure="distance")))
+            computation = computation_by(HEADS.format(measure="distance"))
+            draw_chart(figure, "distance", place=right, about=every_head, computation=computation)
         if max(size.queries, size.keys) > WHOLE_MAP:
             show_notice(
                 _("The limit for figures is {most} tokens.", most=WHOLE_MAP),
@@ -78,12 +84,11 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
         weights = view.weights(layer, head)
         if view.part != "cross":
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
-            draw_chart(
-                offset_profile(shares, colours, name), "profile", place=left, computation=computation_by(OFFSETS)
-            )
+            figure = offset_profile(shares, colours, name)
+            draw_chart(figure, "profile", place=left, about=one_head, computation=computation_by(OFFSETS))
         tokens = [cell.label for cell in view.keys]
         figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name)
-        draw_chart(figure, "received", place=right, computation=computation_by(RECEIVED))
+        draw_chart(figure, "received", place=right, about=one_head, computation=computation_by(RECEIVED))
 
 
 WHAT = gettext_lazy("A model has many **heads**. Each decides how much a word attends to every other word.")

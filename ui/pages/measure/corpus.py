@@ -176,6 +176,7 @@ class CorpusScores:
     random: HitCounts | None
     model: str = EMBEDDED
     revision: str | None = None
+    split: AnnotatedCorpus | None = None  # the separate corpus on which heads are chosen
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
         """Return the best head of each relation, scored on held-out data; p-values are corrected for all relations."""
@@ -231,4 +232,5 @@ def load_scores(
         if state.done:
             show_notice(_("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason))
         return None
-    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, plan.model, plan.revision)
+    chosen = None if chooser is None else chooser.tally
+    return CorpusScores(corpus, state, chosen, random, plan.model, plan.revision, split)

@@ -91,9 +91,8 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if candidates(found.corpus):
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
-    draw_chart(
-        figure, "measure_scores", about=partial(corpus_provenance, found.corpus), test=join_sentences(result, note)
-    )
+    about = partial(_provenance, found, minimum_links=options.least, relations=len(best))
+    draw_chart(figure, "measure_scores", about=about, test=join_sentences(result, note))
     st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
@@ -224,20 +223,26 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     result = describe_counts(mine, untrained)
     show_notice(result, role="status")
     left, right = st.columns(2)
-    about = partial(corpus_provenance, found.corpus)
+    direction = "the better of both" if way == "best" else translate(ways[way])
+    about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
     note = _(
         "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
-        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %). Click a "
-        "head for its sentences."
+        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %)."
     )
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
-               computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
+               computation=_found_links(found, options, relation, way), test=join_sentences(result, note))  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
-        draw_chart(figure, RANDOM_MAP, place=right, about=about)
-    st.caption(note)
+        draw_chart(figure, RANDOM_MAP, place=right, about=about, test=result)
+    st.caption(join_sentences(note, _("Click a cell to select its head.")))
+
+
+def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of scores: the model, the sentences, and those that choose heads, with ``settings``."""
+    split = {} if found.split is None else {"selection_file_sha256": found.split.digest}
+    return {**corpus_provenance(found.corpus), **split, **settings}
 
 
 WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent

@@ -33,6 +33,7 @@ from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+from viz.figures.theme import sentence_case
 from viz.figures.token_bars import source_terms
 
 KEY, REPORT = "measure_sources", "measure_sources_report"
@@ -75,12 +76,23 @@ def _load_report(run: SourceRun) -> SourceReport | None:
 
 
 def _draw(run: SourceRun, found: SourceReport) -> None:
-    show_notice(join_sentences(*summary(run, found)), role="status")
-    about = {**corpus_provenance(run.corpus), "layer": run.layer, "head": run.head, "relation": run.relation}
+    result = join_sentences(*summary(run, found))
+    show_notice(result, role="status")
+    about = {
+        **corpus_provenance(run.corpus),
+        "layer": run.layer,
+        "head": run.head,
+        "relation": run.relation,
+        "direction": translate(run.corpus.directions[run.direction or 0]),
+    }
+    note = _(
+        "Bars: mean centred terms, 95 % bootstrap intervals over sentences. Directions are "
+        "selected on half of the sentences, tested on the rest; p is Holm-corrected."
+    )
     sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
     for place, terms, side in sides:
         shown = terms[:SHOWN]
-        title = _("query side") if side == "query" else _("key side")
+        title = sentence_case(_("query side") if side == "query" else _("key side"))
         figure = source_terms(
             {term.source: [term.mean] for term in shown},
             [f"{run.layer}-{run.head}"],
@@ -88,15 +100,12 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
             title,
             intervals=[(term.low, term.high) for term in shown],
         )
-        draw_chart(figure, f"measure_sources_{side}", place=place, about=lambda: about)
+        draw_chart(
+            figure, f"measure_sources_{side}", place=place, about=lambda: about, test=join_sentences(result, note)
+        )
     if found.directions is not None:
         _direction_table(found.directions)
-    st.caption(
-        _(
-            "Bars: mean centred terms, 95 % bootstrap intervals over sentences. Directions are "
-            "selected on half of the sentences, tested on the rest; p is Holm-corrected."
-        )
-    )
+    st.caption(note)
     rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
     download_table(
         csv_table(["side", "source", "mean", "low", "high"], rows), "headlight-sources.csv", provenance=about

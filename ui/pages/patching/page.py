@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from i18n.lists import join_sentences
 from inference import UserError
-from inference.tasks.edit_effects import Effect
+from inference.tasks.edit_effects import BlankEffects, Effect
+from ui.ablation.edits import describe_metric
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.second_text import pick_second_text, settle_second_text
@@ -35,7 +37,7 @@ from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_table, page_provenance
+from ui.show.tables import csv_table, download_table, request_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
@@ -138,7 +140,8 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
     note = _describe_marks(found)
-    given: dict[str, Any] = {"about": partial(_provenance, found), "test": note}
+    about = partial(_provenance, found, **({} if found.shift else {"seed": 0}))
+    given: dict[str, Any] = {"about": about, "test": note}
     draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
@@ -221,7 +224,8 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
             names, chances, theme(), title, marked=[i for i, name in enumerate(names) if name in followed.names]
         )
         figure.update_xaxes(range=[0, end])
-        draw_chart(figure, f"patching_bars_{at}", place=column, about=partial(_provenance, found))
+        patch = partial(_provenance, found, patched=_describe_patch(found, kind, place) if at == 1 else "nothing")
+        draw_chart(figure, f"patching_bars_{at}", place=column, about=patch)
 
 
 def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
@@ -230,16 +234,31 @@ def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str
     return [*effect.top[0], *(pair for pair in followed if pair[0] not in dict(effect.top[0]))]
 
 
-def _provenance(found: PatchingResult) -> dict[str, Any]:
-    """Return the provenance of patching effects: the model, both texts and the metric."""
+def _provenance(found: PatchingResult, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of patching effects: the model, both texts, the metric and ``settings``."""
     followed = found.metric
+    first, second = followed.requests
+    places = followed.here.hidden if isinstance(followed.here, BlankEffects) else ()
+    masked = [f"{followed.blank} (characters {start} to {end})" for _text, start, end in places]
     return {
-        **page_provenance(),
-        "second_text": followed.requests[1].text,
-        "hidden_in_both": followed.blank,
+        **request_provenance(first),
+        "second_text": second.text,
+        "tokens": [len(view.trace.source) for view in found.views],
+        **({"part": found.part} if found.part else {}),
+        **({"masked_in_both": masked} if masked else {}),
         **({"positions": found.shift} if found.shift else {}),
-        "followed": list(followed.names) or "sentence vector",
+        "metric": describe_metric(followed.names),
+        **settings,
     }
+
+
+def _describe_patch(found: PatchingResult, kind: str, place: Place) -> str:
+    """Return a single patch for a provenance; layers, heads and words count from 0."""
+    layer, at = place
+    if kind == "h":
+        return f"output of head {head_label(layer, at)} at all words"
+    where = "input of every layer" if layer == found.layers else f"input of layer {layer}"
+    return f"vector of word {at} “{found.words[at]}” at the {where}"
 
 
 def _save(found: PatchingResult) -> None:
