@@ -57,6 +57,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("similarity", {"show": "heads"}, {"similarity_heads"}),
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
     ("compare", {}, {"compare_grid"}),
+    ("compare", {"show": "set"}, {"compare_set_changed", "compare_set_control"}),
     ("measure", {"control": 0}, {"measure_map"}),
     *(("find", {"by": by}, FIND | {"find_change", "find_flips"}) for by in ("weight", "excess")),
     ("find", {"by": "excess", "inward": 1, "text": "Ann saw a small brown dog and it ran."}, FIND),

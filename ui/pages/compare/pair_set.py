@@ -25,6 +25,7 @@ from ui.pages.compare.pair_set_result import (
     describe_pair_set,
     first_of,
     heads_csv,
+    mean_change,
     measure_set,
     pairs_of_head_csv,
     set_provenance,
@@ -32,6 +33,7 @@ from ui.pages.compare.pair_set_result import (
 from ui.paths import ASSETS
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
+from ui.run.services import ViewOptions
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import format_small
@@ -141,12 +143,12 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
     for sentence in describe_pair_set(found):
         show_notice(sentence, role="status")
     head = head_of(choice, found.as_map(found.meaning_excess))
-    _maps(found, head, choice)
+    _maps(found, head, choice, look)
     _table(found, choice)
     _pairs(found, head, choice, options)
 
 
-def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
+def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> None:
     """Draw the mean change of each head for changed meanings and for controls, on a common scale.
 
     A click selects a head.
@@ -160,12 +162,16 @@ def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
             found.as_map(told.change.mean), theme(), _("Meaning changes"), _("divergence (bits)"), **common
         )
         mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
-        draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=partial(set_provenance, found, choice))
+        computation = mean_change(found, choice, look, "change")
+        about = partial(set_provenance, found, choice)
+        draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=about, computation=computation)
     if told.control.n:
         figure = head_map(
             found.as_map(told.control.mean), theme(), _("Only wording changes"), _("divergence (bits)"), **common
         )
-        draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=partial(set_provenance, found, choice))
+        computation = mean_change(found, choice, look, "control")
+        about = partial(set_provenance, found, choice)
+        draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=about, computation=computation)
     st.caption(
         _(
             "Mean Jensen–Shannon divergence over pairs; pairs that share a text count once. All maps "

@@ -14,6 +14,7 @@ import streamlit as st
 from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
 from attention.trace import Trace
+from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference import TraceRequest, UserError
@@ -29,6 +30,7 @@ from ui.show.tables import csv_table, model_fields
 from ui.show.text import format_small
 from ui.state.session import FRESH
 from ui.state.view_state import ViewState
+from viz.paper.notebook import Computation
 
 KEPT = 2**24  # bytes of cached changes
 KEPT_SETS = 2**22
@@ -190,6 +192,28 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
     except ValueError as error:  # the texts have no words in common
         return error_message(error)
     return gettext_lazy("No row can be compared.") if np.isnan(bits).any() else bits
+
+
+def mean_change(found: PairSet, choice: ViewState, look: ViewOptions, kind: str) -> Computation:
+    """Return the computation of each head's mean over the pairs of a kind, "change" or "control"."""
+    code = (
+        f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
+        "bits = []\n"
+        "for pair in readings:\n"
+        "    views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in pair))\n"
+        "    bits.append(changes(views, same_heads(views.left, views.right)).bits)\n"
+        "values = np.reshape(bits, (len(bits), -1)).astype(np.float64)\n"
+        "tested = compare_with_control(values, np.array(controls), np.array(numbered))\n"
+        f"numbers = tested.{kind}.mean.reshape(bits[0].shape)"
+    )
+    used = (AlignedViews, View, changes, same_heads, compare_with_control)
+    return Computation(
+        code,
+        readings=[tuple(_request(choice, text) for text in (pair.a, pair.b)) for pair in found.pairs],
+        controls=[pair.control for pair in found.pairs],
+        numbered=list(groups(found.pairs)),
+        **{one.__name__: one for one in used},
+    )
 
 
 MOST_NAMED = 6  # heads that are listed by name
