@@ -9,9 +9,9 @@ import streamlit as st
 
 from attention.edits import Ablate, Edit, EditSet, Uniform, pack
 from i18n import _, gettext_lazy, translate
-from ui.ablation.edits import NOTHING, Head, count_edits, describe_edit, edits_of
+from ui.ablation.edits import NOTHING, Head, count_edits, describe_edit, edits_of, toggle_edits
 from ui.run.notices import show_notice
-from ui.state.params import set_params, widget_key
+from ui.state.params import get_params, set_params, widget_key
 
 LISTED, CODES, CLEAR = gettext_lazy("Ablated"), gettext_lazy("Edit codes"), gettext_lazy("Restore all")
 Shortcut = tuple[str, EditSet, str]  # Label, the edits after a click, help.
@@ -32,6 +32,16 @@ def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
 def keep_edits(kind: type[Any], edits: EditSet) -> None:
     """Store the edits in the page's options ``kind`` and in its address; use it only in a callback."""
     set_params(kind, edits=pack(edits) or NOTHING)
+
+
+def toggle_kept_edits(kind: type[Any], shown: EditSet, some: Sequence[Edit], part: str = "") -> None:
+    """Add the edits ``some`` to the page's options ``kind``, or remove them; use it only in a callback.
+
+    ``shown`` are the edits on the screen. They are used only if the options contain no edits, because the page may not
+    have been drawn since the last click. ``part`` is the stack of heads without one.
+    """
+    codes = get_params(kind).edits
+    keep_edits(kind, toggle_edits(edits_of(codes, None, part)[0] if codes else shown, some))
 
 
 def draw_clear_button(kind: type[Any], edits: EditSet | None = None, key: str = "refused") -> None:

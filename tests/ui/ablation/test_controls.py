@@ -45,3 +45,22 @@ def test_a_typed_name_ablates_the_head(view: str) -> None:
     (codes,) = (box for box in page.text_input if box.label == CODES)
     codes.set_value("head 2-7").run()
     assert panel(page) == ((Ablate(2, 7),), "a2-7")
+
+
+def two_clicks() -> None:
+    """Click two heads of a figure that is not drawn again between the clicks."""
+    import streamlit as st
+
+    from ui.pages.cause.options import CauseOptions, head_picked
+    from ui.state.params import get_params
+    from ui.state.session import begin, open_view
+
+    begin("ablation")
+    open_view("cause")
+    for head in ((0, 1), (2, 3)):
+        head_picked(CauseOptions(), (), head)
+    st.session_state.kept = get_params(CauseOptions).edits
+
+
+def test_a_click_before_the_figure_is_drawn_again_keeps_the_last_edit() -> None:
+    assert AppTest.from_function(two_clicks).run().session_state.kept == "a0-1,a2-3"

@@ -11,7 +11,7 @@ import streamlit as st
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, drop_token_edits
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy
-from ui.ablation.controls import draw_panel, keep_edits
+from ui.ablation.controls import draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head, at_token, keep_only, swap_heads, toggle_edits
 from ui.input.controls import bound_widget
 from ui.state.params import AnsweringOptions, drop_place, set_params
@@ -87,14 +87,14 @@ class CauseOptions(AnsweringOptions):
 
 
 STRIP = "cause_strip"
-put = partial(keep_edits, CauseOptions)  # callback that stores edits in the address
+toggle = partial(toggle_kept_edits, CauseOptions)  # callback that adds edits to the address, or removes them
 
 
 def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
     """Select the clicked head on all pages, and toggle its ablation if that is the click action."""
     set_view_state(layer=place[0], head=place[1])
     if options.clicking in ("ablate", "uniform"):
-        put(toggle_edits(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
+        toggle(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)])
 
 
 def pick_clicks(view: View, options: CauseOptions) -> None:
@@ -144,13 +144,13 @@ def _word(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None
     cell = view.keys[at]
     if options.clicking == "hide":
         layers = view.attending if options.where is None else [options.where]
-        put(toggle_edits(edits, [MaskKey(layer, key) for layer in layers for key in range(*cell.pieces)]))
+        toggle(edits, [MaskKey(layer, key) for layer in layers for key in range(*cell.pieces)])
     elif options.looks is None:
         set_params(CauseOptions, looks=cell.pieces[0])
     else:
         looks = view.queries[max(0, at_token(view, options.looks))]
         set_params(CauseOptions, looks=None)
-        put(toggle_edits(edits, _cuts(head, looks, cell)))
+        toggle(edits, _cuts(head, looks, cell))
 
 
 def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:

@@ -129,7 +129,9 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
-    token_strip.mount(chips, STRIP, title=_("Click a word to mask it"), on_pick=lambda: _on_click(groups, row, request))
+    token_strip.mount(
+        chips, STRIP, title=_("Click a word to mask it"), on_pick=lambda: toggle_clicked(groups, row, request)
+    )
     _describe_masks(request, filled, options)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_("Hatched: masked, with the prediction under the word. You can type [MASK] or `___`."))
@@ -190,12 +192,14 @@ def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
     return (request.pair or "" if row.segments[group[0]] else request.text)[first[0] : last[1]]
 
 
-def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
+def toggle_clicked(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
+    """Hide or uncover the clicked word of a drawn request; the words of clicks since the drawing stay hidden."""
     at = token_strip.picked_chip(STRIP)
     if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
         return
-    mark = fingerprint(request.text, request.pair or "")
-    places = after_click(row, request.hidden, groups[at], first=get_params(MaskedWordsOptions).of != mark)
+    mark, options = fingerprint(request.text, request.pair or ""), get_params(MaskedWordsOptions)
+    is_first = options.of != mark
+    places = after_click(row, request.hidden if is_first else parse(options.hidden), groups[at], is_first)
     set_params(MaskedWordsOptions, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
 
 

@@ -16,8 +16,8 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
-from ui.ablation.controls import draw_panel, keep_edits
-from ui.ablation.edits import Head, describe_edit, toggle_edits
+from ui.ablation.controls import draw_panel, toggle_kept_edits
+from ui.ablation.edits import Head, describe_edit
 from ui.ablation.effects import RANDOM_SETS, SEED
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
@@ -38,7 +38,7 @@ from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 STRIP = "translate_cut"
-put = partial(keep_edits, TranslateOptions)  # a callback that stores edits in the URL
+toggle = partial(toggle_kept_edits, TranslateOptions, part="cross")  # a callback that adds or removes edits
 
 
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
@@ -76,7 +76,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
     if word is None:
         show_notice(_("First click a word of the translation above."), "status")
         return
-    heads, scope = heads_of(trace, head, get_params(TranslateOptions).scope), edits
+    heads = heads_of(trace, head, get_params(TranslateOptions).scope)
     cells = View(trace, "cross", words=choice.words, special=choice.special).keys
     gone = {cut.key for cut in _cross_cuts(edits) if word.pieces[0] <= cut.query < word.pieces[1]}
     chips = [
@@ -87,7 +87,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
     def keep() -> None:
         place = token_strip.picked_chip(STRIP)
         if place is not None and place < len(cells):
-            put(toggle_edits(scope, masked_edges(heads, word, cells[place])))
+            toggle(edits, masked_edges(heads, word, cells[place]))
 
     token_strip.mount(
         chips,
@@ -277,7 +277,7 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
 def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
     """Ablate or restore the clicked head; if clicks mask edges, only select the head."""
     if options.clicking == "head":
-        put(toggle_edits(edits, [Ablate(*place, part)]))
+        toggle(edits, [Ablate(*place, part)])
     if part == "cross":
         keep_head(*place)
 

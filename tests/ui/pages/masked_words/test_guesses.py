@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attention.tokens import TokenRow
 from inference import LocalBackend
@@ -92,6 +93,29 @@ def test_the_first_click_replaces_the_word_that_was_hidden_by_itself() -> None:
     assert after_click(ROW, ours, [0, 1], first=True) == ((0, 0, 7),)
     assert after_click(ROW, ours, [0, 1], first=False) == ((0, 0, 7), *ours), "the reader's own stay"
     assert after_click(ROW, ours, [2], first=True) == (), "a click on it uncovers it"
+
+
+def two_clicks() -> None:
+    """Click two words of a text that is not drawn again between the clicks."""
+    import streamlit as st
+
+    from attention.tokens import TokenRow
+    from inference.tasks.predictions import MaskedWords
+    from ui.pages.masked_words.options import STRIP, MaskedWordsOptions, toggle_clicked
+    from ui.state.params import get_params
+    from ui.state.session import begin, open_view
+
+    row = TokenRow(("playing", "it"), (1, 2), (0, 1), (0, 0), ((0, 7), (8, 10)))
+    begin("fill_in_the_blank")
+    open_view("masked_words")
+    for word in (0, 1):
+        st.session_state[STRIP] = {"picked": word}
+        toggle_clicked([[0], [1]], row, MaskedWords(model="", text="playing it"))
+    st.session_state.kept = get_params(MaskedWordsOptions).hidden
+
+
+def test_a_click_before_the_text_is_drawn_again_keeps_the_last_word() -> None:
+    assert AppTest.from_function(two_clicks).run().session_state.kept == "0:0-7,0:8-10"
 
 
 @pytest.mark.slow
