@@ -27,10 +27,10 @@ WIDE = TIRED.replace("tired", "wide")
 
 def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
-    words = ("people", "street")
-    open_page(page, app_url, "/ablation", view="patching", text=TIRED, first=words[0], second=words[1])
+    words, it = ("animal", "street"), TIRED.index(" it ") + 1
+    open_page(page, app_url, "/ablation", view="patching", text=TIRED)
     way = said(page, "Word vectors")
-    backend, hidden = LocalBackend(), ((0, 4, 10),)
+    backend, hidden = LocalBackend(), ((0, it, it + 2),)
     here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
     take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.
     [before, taken], [after] = (

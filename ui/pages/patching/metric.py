@@ -6,7 +6,7 @@ The metric is that of a masked word, the next token, a vector or a translation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import streamlit as st
 from attention.comparison import by_words
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy
-from inference import TraceRequest
+from inference import TraceRequest, UserError
 from inference.task_heads import BARE, CAUSAL, MASKED, WRITES
 from inference.tasks.edit_effects import (
     AnyEffects,
@@ -29,6 +29,7 @@ from inference.tasks.edit_effects import (
 from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
+from ui.input.probes import known_words
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, kind_of, pick_page_model
 from ui.run.services import get_backend
@@ -136,7 +137,7 @@ def _blank(
     typed = [TYPED in text or mask in text for text in texts]
     places: tuple[tuple[Place, ...], ...] = ((), ())
     if not any(typed):
-        found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
+        found = hidden_in_both(*texts, subjects_of(*texts))
         if found is None:
             show_notice(
                 _("Type {typed} in both texts.", typed=TYPED),
@@ -153,42 +154,70 @@ def _blank(
     here, there = (BlankEffects(**one, hidden=mine) for one, mine in zip(given, places, strict=True))
     requests = tuple(replace(one, text=one.text.replace(TYPED, mask)) for one in both)
     word = "" if any(typed) else texts[0][slice(*places[0][0][1:])]
-    return _with_words(options, PatchingMetric(here, there, (requests[0], requests[1]), blank=word))
+    nouns = referents(*texts) if word else ()
+    return _with_words(options, PatchingMetric(here, there, (requests[0], requests[1]), blank=word), nouns)
 
 
-def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> tuple[Place, Place] | None:
+def subjects_of(text: str, other: str) -> list[str]:
+    """Return the words that two texts are about, if known: first a pronoun or another source of a probe.
+
+    >>> subjects_of("The animal didn't cross the street because it was too tired.", "The animal was tired.")
+    ['it', 'it', 'animal']
+    """
+    known = [known_words(one) for one in (text, other)]
+    examples = [example_of(one, "") or {} for one in (text, other)]
+    found = [one.source for one in known if one] + [one.get(name) for name in ("focus", "target") for one in examples]
+    return [word for word in found if word]
+
+
+def referents(text: str, other: str) -> tuple[str, ...]:
+    """Return the two nouns for which the same pronoun stands in two annotated texts; () if these are not known.
+
+    >>> tired = "The animal didn't cross the street because it was too tired."
+    >>> referents(tired, tired.replace("tired", "wide")), referents(tired, "A cat sat.")
+    (('animal', 'street'), ())
+    """
+    here, there = known_words(text), known_words(other)
+    if here is None or there is None or here.source != there.source or here.right == there.right:
+        return ()
+    return here.right, there.right
+
+
+def hidden_in_both(text: str, other: str, subjects: Sequence[str] = ()) -> tuple[Place, Place] | None:
     """Return the place of the word to hide in both texts; None if they share no word.
 
-    The word is an example's target or focus, else the last common word. A place is (0, start, end) in characters.
+    The word is the first of ``subjects`` that the texts share, else the last common word. A place is (0, start, end)
+    in characters.
 
-    >>> hidden_in_both("A cat sat.", "A cat ran.", None)
+    >>> hidden_in_both("A cat sat.", "A cat ran.")
     ((0, 2, 5), (0, 2, 5))
-    >>> hidden_in_both("猫坐着。", "狗坐着。", None)
+    >>> hidden_in_both("猫坐着。", "狗坐着。")
     ((0, 2, 3), (0, 2, 3))
-    >>> hidden_in_both("A cat.", "Some dogs.", None) is None
+    >>> hidden_in_both("A cat.", "Some dogs.") is None
     True
     """
     words = [list(_WORD.finditer(one)) for one in (text, other)]
     names = [[word.group() for word in one] for one in words]
     same = [(words[0][at], words[1][there]) for at, there in by_words(*names)
             if names[0][at].casefold() == names[1][there].casefold()]  # fmt: skip
-    wanted = [] if example is None else [example.get("target"), example.get("focus")]
-    asked = [pair for name in wanted for pair in same if pair[0].group() == name]
+    asked = [pair for name in subjects for pair in same if pair[0].group() == name]
     if not same:
         return None
     one, two = (asked or same[-1:])[0]
     return (0, *one.span()), (0, *two.span())
 
 
-def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingMetric | None:
+def _with_words(
+    options: PatchingOptions, followed: PatchingMetric, nouns: tuple[str, ...] = ()
+) -> PatchingMetric | None:
     """Draw the fields of the two compared words and return the metric with these words.
 
-    The default words are those with the largest changes of log-probability between the texts. Return None with a
-    notice unless there are two different words.
+    The default words are ``nouns`` if each is one token, else those with the largest changes of log-probability
+    between the texts. Return None with a notice unless there are two different words.
     """
     first, second = options.first, options.second
     if not (first and second):
-        guesses = _words_by_change(followed)
+        guesses = nouns if nouns and has_tokens(followed, nouns) else _words_by_change(followed)
         first = first or next((word for word in guesses if word != second), "")
         second = second or next((word for word in reversed(guesses) if word != first), "")
     columns = st.columns(2)
@@ -209,6 +238,16 @@ def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingM
     assert isinstance(here, BlankEffects | NextTokenEffects)
     assert isinstance(there, BlankEffects | NextTokenEffects)
     return replace(followed, here=replace(here, words=names), there=replace(there, words=names), names=names)
+
+
+def has_tokens(followed: PatchingMetric, words: tuple[str, ...]) -> bool:
+    """Return whether each word is one token of the model."""
+    assert isinstance(followed.here, BlankEffects)
+    try:
+        run_metric(replace(followed.here, words=words))
+    except UserError:
+        return False
+    return True
 
 
 def _words_by_change(followed: PatchingMetric) -> list[str]:

@@ -13,12 +13,12 @@ from attention.edits import PatchHead, PatchResidual
 from attention.mask import FloatArray
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
+from inference.tasks.edit_effects import BlankEffects, Effect, NextTokenEffects, VectorEffects, WrittenEffects
 from probing.statistics import count_by_chance, draws, row_thresholds
-from tests.support.asking import allowed, asked, says, stands
+from tests.support.asking import allowed, asked, notes, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
-from ui.pages.patching.metric import PatchingMetric, hidden_in_both
+from ui.pages.patching.metric import PatchingMetric, has_tokens, hidden_in_both
 from ui.pages.patching.results import (
     PatchingResult,
     describe_answer,
@@ -120,23 +120,47 @@ def test_a_vector_has_no_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "other", "example", "words"),
+    ("text", "other", "subjects", "words"),
     [
-        ("it was too tired", "it was too wide", None, ("too", "too")),
-        ("The animal was tired", "The animal was wide", {"focus": "was", "target": "animal"}, ("animal", "animal")),
-        ("The animal was tired", "The old animal was wide", {"focus": "animal"}, ("animal", "animal")),
-        ("The animal was tired", "the street was tired", {"target": "animal"}, ("tired", "tired")),
+        ("it was too tired", "it was too wide", [], ("too", "too")),
+        ("The animal was tired", "The animal was wide", ["was", "animal"], ("was", "was")),
+        ("The animal was tired", "The old animal was wide", ["it", "animal"], ("animal", "animal")),
+        ("The animal was tired", "the street was tired", ["animal"], ("tired", "tired")),
     ],
 )
 def test_the_hidden_word_is_one_that_both_texts_have(
-    text: str, other: str, example: dict[str, str] | None, words: tuple[str, str]
+    text: str, other: str, subjects: list[str], words: tuple[str, str]
 ) -> None:
-    found = hidden_in_both(text, other, example)
+    found = hidden_in_both(text, other, subjects)
     assert found is not None
     assert (text[slice(*found[0][1:])], other[slice(*found[1][1:])]) == words
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("word", "known"), [("animal", True), ("hippogriff", False)])
+def test_nouns_of_several_tokens_are_not_compared(word: str, known: bool) -> None:
+    blank = BlankEffects("headlight-bert", text="The [MASK] sat.")
+    assert has_tokens(PatchingMetric(blank, blank, REQUESTS), ("street", word)) is known
+
+
 # -- Page
+
+
+@pytest.mark.slow
+def test_the_pair_about_it_compares_its_two_nouns() -> None:
+    page = asked("patching", text=TIRED)
+    logs = [
+        float(np.diff(LocalBackend().predict(
+            BlankEffects("headlight-bert", text=text.replace(" it ", " [MASK] "), words=("street", "animal"))
+        ).values)[0, 0])
+        for text in (TIRED, TIRED.replace("tired", "wide"))
+    ]  # fmt: skip
+    first, second = (times(log, "animal", "street") for log in logs)
+    (answers,) = (said for said in notes(page) if first in said)
+    assert answers.startswith("“it”")
+    assert second in answers
+    assert any("[MASK] it" in said for said in notes(page))
+    stands(page)
 
 
 @pytest.mark.slow
