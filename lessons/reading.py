@@ -22,6 +22,7 @@ from lessons.schema import (
     LocalizedText,
     PlanPart,
     Teacher,
+    app_model,
 )
 
 Path = tuple[str | int, ...]
@@ -375,7 +376,8 @@ def _view(table: TomlTable) -> LessonView:
 def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the view and the query of a link, and record an error of the entry ``name`` if it is invalid.
 
-    The last of repeated parameters wins. A + counts as a space, as in links from browsers.
+    The last of repeated parameters wins. A + counts as a space, as in links from browsers. An address of the app gets
+    the model that the app would open, so that a pasted address shows the view that its author saw.
     """
     link = urlsplit(written)
     page = link.path.strip("/").split("/")[-1] or "explore"
@@ -389,6 +391,8 @@ def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[s
     except ValueError:
         fields = {}
         table.fault(name, gettext_lazy("The link has too many parts; copy it from the address bar."))
+    if model := app_model(link):
+        fields = {"model": model, **fields}
     page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
     return page, tuple(fields.items())
 

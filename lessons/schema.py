@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import SplitResult
+
+from inference.files import embedded
 
 KINDS = ("choice", "number", "word", "head", "token", "text")
 ENGLISH = "en"
+TRANSLATING = ("/translation", "/translate")  # the page that opens with a translator, and its former address
 
 Answer = str | float | int | tuple[int, int]  # key of a choice or a word; number; index of a token; (layer, head)
 
@@ -66,6 +70,23 @@ class LessonView:
     highlight: tuple[str, ...] = ()
     yours: bool = False
     also: tuple[LessonView, ...] = ()
+
+
+def app_model(link: SplitResult) -> str:
+    """Return the model that the app opens for an address that names no model, or "" if the link names no server.
+
+    Links without a server, as in the lessons of the app, keep their own default: the embedded model.
+
+    >>> from urllib.parse import urlsplit
+    >>> app_model(urlsplit("http://class.example/attention_heads?layer=3"))
+    'headlight-bert'
+    >>> app_model(urlsplit("localhost:8501/translation")), app_model(urlsplit("/attention_heads?layer=3"))
+    ('headlight-en-fr', '')
+    """
+    path = link.path.rstrip("/")
+    if not link.netloc and ("/" not in path or path.startswith("/")):
+        return ""
+    return embedded.TRANSLATOR if path.endswith(TRANSLATING) else embedded.BERT
 
 
 @dataclass(frozen=True)

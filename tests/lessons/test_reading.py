@@ -132,7 +132,25 @@ def test_a_link_is_taken_apart() -> None:
     )
     (step,) = lesson_of(LEAST + view).steps
     assert step.view is not None
-    assert (step.view.page, dict(step.view.query)) == ("bertviz", {"text": "It was late. [MASK]", "layer": "3"})
+    assert (step.view.page, step.view.highlight) == ("bertviz", ("it",))
+    assert dict(step.view.query) == {"model": "headlight-bert", "text": "It was late. [MASK]", "layer": "3"}
+
+
+@pytest.mark.parametrize(
+    ("link", "model"),
+    [
+        ("https://class.example/app/attention_heads?layer=3", "headlight-bert"),
+        ("localhost:8501/attention_heads?layer=3", "headlight-bert"),
+        ("10.0.0.5:8501/translation?text=A cat.", "headlight-en-fr"),
+        ("http://class.example/attention_heads?model=all-MiniLM-L6-v2", "all-MiniLM-L6-v2"),
+        ("/explore?layer=3", None),
+        ("explore?layer=3", None),
+    ],
+)
+def test_a_pasted_address_names_the_model_of_the_app(link: str, model: str | None) -> None:
+    (step,) = lesson_of(LEAST + f"[step.view]\nlink = '/tokens'\nalso = ['{link}']\n").steps
+    assert step.view is not None
+    assert dict(step.view.also[0].query).get("model") == model
 
 
 def test_a_view_has_other_views_and_a_lesson_its_group() -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lessons.library import pack_lesson, source, template, unpack_lesson
+from lessons.reading import lesson_of
 from lessons.schema import LocalizedText
 from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
 from ui.pages.lessons import teaching
+from ui.pages.lessons.views import choice_of
 from ui.state import visitor_values
+from ui.state.view_state import parse
 
 SMALL = """title = "One"
 minutes = 5
@@ -38,6 +43,13 @@ def written(text: str) -> AppTest:
     page = asked("lessons", lesson="own", show="write")
     page.text_area[0].set_value(text).run()
     return page
+
+
+@pytest.mark.parametrize("query", ["layer=3&head=1", "model=all-MiniLM-L6-v2&text=A cat."])
+def test_a_pasted_address_opens_the_view_of_the_browser(query: str) -> None:
+    (step, _last) = lesson_of(SMALL.replace("/explore?text=The cat drank the milk.", f"http://a/explore?{query}")).steps
+    assert step.view is not None
+    assert choice_of(step.view) == parse(dict(parse_qsl(query)))[0]
 
 
 @pytest.mark.slow
