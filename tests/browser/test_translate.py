@@ -168,6 +168,17 @@ def test_hostile_links_are_shown_as_text_and_what_is_typed_stays_when_it_is_not_
     expect(page.get_by_role("textbox", name="Translation (optional)")).to_have_value(target)
 
 
+def test_neither_words_nor_views_are_cut_off_at_any_width(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/translation")
+    hidden = "(at, [of, side]) => at.closest(of)[`scroll${side}`] - at.closest(of)[`client${side}`]"
+    for width in (390, 820, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        stands(page)
+        assert chips(page).first.evaluate(hidden, [".chips", "Height"]) <= 0, width
+        views = page.get_by_role("radio", name=SHOWS["words"], exact=True)
+        assert views.evaluate(hidden, ["[role=radiogroup]", "Width"]) <= 0, width
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP])
 def test_every_view_is_accessible_and_fits_and_every_head_is_of_exactly_this_translation(
     page: Page, translator: Translator
