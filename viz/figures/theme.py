@@ -85,7 +85,7 @@ def sentence_case(label: str) -> str:
     >>> [sentence_case(label) for label in ("share of attention", "d_k", "n", "% found")]
     ['Share of attention', 'd_k', 'n', '% found']
     """
-    return label[:1].upper() + label[1:] if label[:2].isalpha() else label
+    return label[:1].upper() + label[1:] if len(label) > 1 and label[:2].isalpha() else label
 
 
 def add_color_note(figure: go.Figure, theme: Theme, meaning: str) -> None:

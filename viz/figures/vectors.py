@@ -97,24 +97,35 @@ def _axes_2d(figure: go.Figure, points: FloatArray) -> None:
 
 
 def _label_places(points: FloatArray, names: Sequence[str], solid: bool) -> list[str]:
-    """Return the plotly text position of each name; "" if the name would cover another label or point."""
+    """Return the plotly text position of each name; "" if there is no free place or too many names."""
     if len(names) > NAMED:
         return [""] * len(names)
     if solid:
         return ["top center"] * len(names)
     spans = np.ptp(points, axis=0)
-    places = points * min(ROOM[0] / max(spans[0], 1e-12), ROOM[1] / max(spans[1], 1e-12))  # approximate pixels
+    places = points * min(ROOM[0] / max(spans[0], 1e-12), ROOM[1] / max(spans[1], 1e-12))
+    return free_label_places(places, [truncate(name, SCATTER_LONGEST) for name in names])
+
+
+def free_label_places(places: FloatArray, labels: Sequence[str]) -> list[str]:
+    """Return the plotly text position of each label; "" if it is empty or would cover another label or point.
+
+    ``places`` are the points in approximate pixels, (point, 2). Earlier labels have the first choice.
+
+    >>> free_label_places(np.array([[0, 0], [90, 0], [2, 0]], np.float32), ["3-1", "", "3-2"])
+    ['top center', '', 'bottom center']
+    """
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     found: list[str] = []
-    for (x, y), name in zip(places, names, strict=True):
-        wide = LETTER * len(truncate(name, SCATTER_LONGEST))
+    for (x, y), label in zip(places, labels, strict=True):
+        wide = LETTER * len(label)
         boxes = {
             "top center": (x - wide / 2, y + 6, x + wide / 2, y + 20),
             "bottom center": (x - wide / 2, y - 20, x + wide / 2, y - 6),
             "middle right": (x + 7, y - 7, x + 7 + wide, y + 7),
             "middle left": (x - 7 - wide, y - 7, x - 7, y + 7),
         }
-        free = [where for where, box in boxes.items() if not any(_overlap(box, other) for other in taken)]
+        free = [where for where, box in boxes.items() if label and not any(_overlap(box, other) for other in taken)]
         found.append(free[0] if free else "")
         taken += [boxes[free[0]]] if free else []
     return found

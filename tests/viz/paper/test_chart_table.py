@@ -46,6 +46,16 @@ def test_every_head_of_a_scatter_plot_is_named_with_its_label() -> None:
     assert table["Bits"] == table["<i>"]
 
 
+def test_a_scatter_plot_names_heads_of_one_place_while_there_is_room() -> None:
+    values = np.array([0.1, *[0.4] * 8], np.float32)
+    heads = [(0, head) for head in range(9)]
+    (trace,) = head_scatter(values, values, ("a", "b"), heads, ["obj"] * 9, LIGHT, "").data
+    named = [place for text, place in zip(trace.text, trace.textposition, strict=True) if text]
+    assert trace.text[0] == "0-0"
+    assert sorted(named[1:]) == sorted(set(named[1:]))  # one name at each side of the place
+    assert chart_table(head_scatter(values, values, ("a", "b"), heads, ["obj"] * 9, LIGHT, ""))["head"] == [*range(9)]
+
+
 def test_relations_are_named_and_a_line_of_chance_has_one_row() -> None:
     scores = [RelationScore(name, 20, "1-3", 90, 70, 97, 65, "first", 50, 50.0, 0.2) for name in ("coref", "own")]
     table = pd.DataFrame(chart_table(relation_scores(scores, LIGHT, "Best head")))

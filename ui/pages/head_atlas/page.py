@@ -113,7 +113,7 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
         about=partial(atlas_provenance, atlas),
         computation=_finder_computation(atlas, options, chosen),
     )
-    st.caption(_("Click a head to see its windows. Labelled heads have names."))
+    st.caption(_("Click a head to see its windows. Labelled heads have names if there is room."))
 
 
 def _finder_computation(atlas: Atlas, options: HeadAtlasOptions, chosen: int) -> Computation | None:
