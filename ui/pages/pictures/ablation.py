@@ -15,8 +15,8 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
-from ui.ablation.controls import chosen_edits, draw_panel, keep_edits
-from ui.ablation.edits import Head, toggle_edits
+from ui.ablation.controls import chosen_edits, draw_panel, toggle_kept_edits
+from ui.ablation.edits import Head
 from ui.ablation.effects import SEED, heads_csv
 from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
 from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
@@ -215,7 +215,7 @@ def _second(case: PictureExperiment, looks: int, here: str) -> None:
     cut = MaskEdge(case.look.layer, case.look.head, looks, case.look.token)
 
     def keep() -> None:
-        keep_edits(PicturesOptions, toggle_edits(case.edits, [cut]))
+        toggle_kept_edits(PicturesOptions, case.edits, [cut])
         set_params(PicturesOptions, looks=None)
 
     st.button(_("Mask {query} → {key}", **names), key="picture_cut_to", on_click=keep,
@@ -225,8 +225,8 @@ def _second(case: PictureExperiment, looks: int, here: str) -> None:
 
 def _toggle(case: PictureExperiment, edits: Sequence[Edit], add: str, remove: str, key: str) -> None:
     there = set(edits) <= set(case.edits)
-    st.button(remove if there else add, key=f"picture_without_{key}", on_click=keep_edits,
-              args=(PicturesOptions, toggle_edits(case.edits, edits)))  # fmt: skip
+    st.button(remove if there else add, key=f"picture_without_{key}", on_click=toggle_kept_edits,
+              args=(PicturesOptions, case.edits, edits))  # fmt: skip
 
 
 def _maps(case: PictureExperiment, options: PicturesOptions) -> None:

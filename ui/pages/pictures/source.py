@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -323,17 +324,22 @@ def request_computation(
     if picture == photo():
         pixels = Computation("picture = photo()", photo=photo)
     else:
-        file = BytesIO()
-        Image.fromarray(picture.pixels).save(file, "PNG")
-        content = b64encode(file.getvalue()).decode()
         pixels = Computation(
             "picture = open_picture(b64decode(content))",
             open_picture=open_picture,
             b64decode=b64decode,
-            content=content,
+            content=_encode(picture),
         )
     bare = replace(request, picture=None)
     return pixels.then(f"request = replace(bare, picture=picture)\n{code}", replace=replace, bare=bare, **names)
+
+
+@lru_cache(maxsize=2)
+def _encode(picture: Picture) -> str:
+    """Return the picture as a PNG file in base64; a page run reuses the last results."""
+    file = BytesIO()
+    Image.fromarray(picture.pixels).save(file, "PNG")
+    return b64encode(file.getvalue()).decode()
 
 
 def trace_computation(shown: ShownPicture, options: PicturesOptions, code: str, **names: Any) -> Computation | None:
