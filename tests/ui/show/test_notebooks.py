@@ -185,7 +185,7 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         "cause_bars_1",
         ("[MASK] was", "4 “'” in layers 2", "log-odds of “"),
     ),
-    ("patching", {}, "", "patching_heads", (f"second text “{WIDE}”", "animal (characters 4 to 10)", "log-odds of “")),
+    ("patching", {}, "", "patching_heads", (f"second text “{WIDE}”", "it (characters 43 to 45)", "log-odds of “")),
     ("patching", {"lent": "s3-13"}, "", "patching_bars_1", ("word 13 “tired → wide” at the input of layer 3",)),
     ("agreement", {}, "", "agreement_figure", ("vector of “it” (token 10", "words: 11", "integration steps: 32")),
     ("measure", {"control": 0, "relation": "det"}, "", "measure_map", ("relation: det", "links: 89", "of 72 heads")),
