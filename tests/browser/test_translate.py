@@ -114,7 +114,7 @@ def a_step_and_a_head_are_picked_and_live_in_the_link(
 
 def the_steps_are_gone_through_one_by_one(page: Page, translator: Translator, tokens: tuple[int, ...]) -> None:
     turn(page, SHOWS["step"])
-    chips(page).nth(1).click()
+    click(chips(page).nth(1))
     expect(page).to_have_url(re.compile("[?&]step=1"))
     step = translator.backend.predict(translator.asked(written=tokens[:1]))
     assert f"“{step.candidates[0].piece}” is likeliest" in says(page, f"Step 2 of {len(tokens)}")
@@ -129,14 +129,14 @@ def the_steps_are_gone_through_one_by_one(page: Page, translator: Translator, to
 def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page: Page, translator: Translator) -> None:
     opened(page, translator, show="without", clicking="cut", edits="-", step=1, scope="all")
     says(page, "is ablated")
-    chips(page, "Click a source word").nth(2).click()
+    click(chips(page, "Click a source word").nth(2))
     tokens = translator.greedy()
     said = says(page, f"“{translator.trace(tokens).source.pieces[2]}” hidden from step 2 (heads: 9)")
     edits = tuple(MaskEdge(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
     plain, cut = translator.forced(tokens, (), edits).logs.sum(axis=1)
     assert f"from {likelihood(plain)} to {likelihood(cut)}" in said
     expect(chips(page, "Click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))
-    chips(page, "Click a source word").nth(2).click()
+    click(chips(page, "Click a source word").nth(2))
     says(page, "is ablated")
     turn(page, CLICKS["head"])
     click_cell(page, "translate_map", 2, 1)
