@@ -19,6 +19,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     browser,
     colour_scheme,
     page,
+    playwright,
     problems,
     profile,
     viewport,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, JSHandle, Page, expect
+from playwright.sync_api import Browser, JSHandle, Page, Playwright, expect
 
 from attention.edits import Ablate
 from attention.view import View
@@ -23,7 +23,7 @@ from inference.tasks.predictions import Blank, MaskedWords
 from probing.labelled import ready_sets
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
-from tests.support.browser import Problems
+from tests.support.browser import Problems, Windows, start_browser
 from tests.support.statichosts import host_folder
 from viz.site_live import LONGEST
 
@@ -95,6 +95,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lesson.write_text(LESSON, encoding="utf-8")
     assert main(["site", str(root), "--live", "--lessons", str(lesson)]) == 0
     return root
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Yield a Chromium that optimises scripts, since the page computes a model for minutes."""
+    with start_browser(playwright) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser) -> Iterator[Windows]:
+    """Yield the source of windows of that Chromium."""
+    made = Windows(browser)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -39,7 +40,7 @@ from tests.support.atrest import PATIENCE
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, ViewportSize
 
 OUT = ROOT / "tests" / "out"
 
@@ -65,9 +66,9 @@ ARGUMENTS = [
     "--no-proxy-server",
     # A single process for all pages saves a third of a visit's time, because Streamlit's scripts are already compiled.
     "--renderer-process-limit=1",
-    # A page is closed before optimised functions have repaid the time of their compilation.
-    "--js-flags=--no-opt --no-maglev",
 ]
+# A page is closed before optimised functions have repaid the time of their compilation, unless it computes a model.
+UNOPTIMISED = "--js-flags=--no-opt --no-maglev"
 HERE = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -81,18 +82,30 @@ def chromium() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Yield the Chromium that all tests share."""
+def playwright() -> Iterator[Playwright]:
+    """Yield Playwright, of which a process can run only one."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium(), args=[*ARGUMENTS, *(["--no-sandbox"] if as_root else [])]
-        )
+    with sync_playwright() as started:
         yield started
-        started.close()
+
+
+@contextmanager
+def start_browser(playwright: Playwright, *flags: str) -> Iterator[Browser]:
+    """Start Chromium with further flags, and close it at the end."""
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    arguments = [*ARGUMENTS, *flags, *(["--no-sandbox"] if as_root else [])]
+    started = playwright.chromium.launch(executable_path=chromium(), args=arguments)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Yield the Chromium that most tests share."""
+    with start_browser(playwright, UNOPTIMISED) as started:
+        yield started
 
 
 # Streamlit requests the file of a download button when the button appears, and fails if the page has been drawn again
