@@ -30,6 +30,7 @@ from headlight.command_input import (
 )
 from headlight.notebook import SMALL_MAP, Shown
 from i18n import available_languages, gettext_lazy, use_language
+from i18n.lists import percentage_points
 from inference.backend import LocalBackend
 from inference.browser.export import ROWS, export_encoder, export_masked
 from inference.files.embedded import BERT
@@ -356,7 +357,7 @@ def _variants(backend: LocalBackend, request: TraceRequest, asked: argparse.Name
         selection, note = text.selection, ""
         if len(both) == len(texts):
             selection = {**selection, **_strongest(texts[0].view, both[0])}
-            note = _describe(both[1 - at], both[at], FAMOUS.words[1 - at])
+            note = _describe(both[1 - at], both[at], (FAMOUS.words[1 - at], FAMOUS.words[at]))
         made.append(replace(text, label=FAMOUS.words[at], note=note, selection=selection))
     return made
 
@@ -393,15 +394,16 @@ def _strongest(view: View, strengths: Any) -> dict[str, Any]:
     return {"layer": int(layer), "head": int(head), "focus": words.queries[cells[0]].pieces[0]}
 
 
-def _describe(before: Any, now: Any, other: str) -> str:
-    """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
+def _describe(before: Any, now: Any, words: tuple[str, str]) -> str:
+    """Return a sentence on the heads that prefer another candidate in the text with the second of the two words."""
     return gettext_lazy(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} (weight above "
+        "From “{before}” to “{now}”, {many} of {size} heads switch between {first} and {second} (weight above "
         "baseline, by over {least} in each text).",
-        other=other,
+        before=words[0],
+        now=words[1],
         many=int(flips(preference(before), preference(now)).sum()),
         size=int(np.isfinite(now[0]).sum()),
         first=FAMOUS.candidates[0],
         second=FAMOUS.candidates[1],
-        least=f"{LEAST:.0%}",
+        least=percentage_points(f"{100 * LEAST:.1f}"),
     )

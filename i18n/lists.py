@@ -8,6 +8,15 @@ from functools import reduce
 from i18n.lazy import gettext_lazy
 
 
+def percentage_points(number: str) -> str:
+    """Return a lazy message with a difference of two percentages; ``number`` must not be "1", for the plural's sake.
+
+    >>> percentage_points("40")
+    '40 percentage points'
+    """
+    return gettext_lazy("{number} percentage points", number=number)
+
+
 def join_sentences(*said: str) -> str:
     """Return a lazy message that joins sentences; empty ones are skipped.
 

@@ -76,7 +76,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
         (layer, head),
         gettext_lazy(
             "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}; other words give it {usual:.1%} on "
-            "average. The difference, {beyond:.1%}, is the largest of all {heads} heads.",
+            "average. The difference, {beyond:.1f} percentage points, is the largest of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -84,7 +84,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
             weight=float(given[layer, head]),
             usual=float(given[layer, head] - beyond[layer, head]),
             heads=given.size,
-            beyond=float(beyond[layer, head]),
+            beyond=100 * float(beyond[layer, head]),
         ),
         tuple(others),
     )

@@ -62,7 +62,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
     layer, head = np.unravel_index(links.argmax(), links.shape)
     assert (shown["layer"], shown["head"], shown["focus"]) == (str(layer), str(head), str(it))
     expect(sentence(page)).to_contain_text(
-        f"In head {layer}-{head}, “it” gives {percent(links.max())} of its attention to “animal”, "
+        f"In head {layer}-{head} of {DEFAULT_MODEL}, “it” gives {percent(links.max())} of its attention to “animal”, "
         f"the highest of all {links.size} heads."
     )
     assert shown["base"].endswith(trace.id)
@@ -214,17 +214,17 @@ def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, b
     rest(page)
     page.go_back()
     painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
-    offer = page.get_by_role("button", name="Strongest: head")
+    offer = page.get_by_role("button", name="Strongest from")
     rest(page)
     read(page, FAMOUS.replace("tired", "wide") + " Really.")
     expect(offer).to_be_visible()
-    layer, head = matched(r"Strongest: head (\d+)-(\d+)", offer.inner_text()).groups()
+    layer, head = matched(r"Strongest from .+: head (\d+)-(\d+)", offer.inner_text()).groups()
     assert (layer, head) != ("3", "1")
-    said = f"Head {layer}-{head} attends most from “it” to “animal” (weight above baseline)."
-    expect(offer).to_have_attribute("title", said)
+    expect(offer).to_have_text(f"Strongest from “it” to “animal”: head {layer}-{head}")
+    expect(offer).to_have_attribute("title", "Measure: weight above baseline.")
     click(offer)
     painted(page, layer=layer, head=head, focus=it)
-    expect(sentence(page)).to_contain_text(re.compile(f"In head {layer}-{head}.* “it” gives .* to “animal”"))
+    expect(sentence(page)).to_contain_text(re.compile(f"In head {layer}-{head} of .* “it” gives .* to “animal”"))
     expect(page).to_have_url(re.compile(f"layer={layer}&head={head}&focus={it}&to={animal}"))
     expect(offer).to_have_count(0)
     read(page, "My brother lost his keys on the train to London.")
@@ -367,13 +367,17 @@ def test_lines_lead_from_the_word_to_the_words_that_it_attends_to(page: Page, ap
 def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_place(page: Page, app_url: str) -> None:
     page.goto(app_url)
     shown = painted(page)
-    expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']}, “it” gives")
+    expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']} of {DEFAULT_MODEL}, “it” gives")
     expect(sentence(page)).to_contain_text("“animal”, the highest of all 72 heads.")
     first = sentence(page).inner_text()
     page.get_by_role("radio", name="wide", exact=True).click()
     expect(sentence(page)).not_to_have_text(first)
     painted(page, layer=shown["layer"], head=shown["head"], focus=shown["focus"])
-    expect(page.get_by_text(re.compile("Compared with “tired”, [0-9]+ of 72 heads switch"))).to_be_visible()
+    expect(
+        page.get_by_text(
+            re.compile("From “tired” to “wide”, head [0-9]+-[0-9]+ of .* changes most: .*[0-9]+ of 72 heads switch")
+        )
+    ).to_be_visible()
     expect(page).to_have_url(re.compile("wide"))
     page.go_back()
     expect(sentence(page)).to_have_text(first)

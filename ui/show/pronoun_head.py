@@ -28,13 +28,14 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
     }
     if found.p <= LEVEL:
         return _(
-            "Best pronoun head {head}: right on {accuracy:.0f} % of {links:,} held-out links. The rule “{rule}” is "
-            "right on {rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
+            "Best pronoun head over many sentences: {head}, right on {accuracy:.0f} % of {links:,} held-out links. "
+            "The rule “{rule}” is right on {rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
             **values,
         )
     return _(
-        "Best pronoun head {head}: right on {accuracy:.0f} % of {links:,} held-out links. The rule “{rule}” is right "
-        "on {rule_accuracy:.0f} %; the difference is not significant (two-sided p = {p:.2g}).",
+        "Best pronoun head over many sentences: {head}, right on {accuracy:.0f} % of {links:,} held-out links. "
+        "The rule “{rule}” is right on {rule_accuracy:.0f} %; the difference is not significant "
+        "(two-sided p = {p:.2g}).",
         **values,
     )
 

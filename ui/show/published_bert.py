@@ -59,7 +59,7 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
     if found.behind is None:
         return tired
     if found.behind.points <= 0:
-        return join_sentences(tired, _("Its best heads are never behind those of MiniLM."))
+        return join_sentences(tired, _("For no relation is its best head behind MiniLM's."))
     behind = _(
         "Its best heads are at most {points:.1f} percentage points behind those of MiniLM ({relation}).",
         points=found.behind.points,

@@ -96,13 +96,40 @@ def signed_percent(share: float, decimals: int = 0) -> str:
     return f"−{size}" if share < 0 else size
 
 
+def in_points(difference: float, decimals: int = 0) -> str:
+    """Format a difference of two percentages, given as shares, in percentage points.
+
+    A difference of 1 has a decimal, so that the plural is right.
+
+    >>> in_points(0.4), in_points(-0.062), in_points(0.01), in_points(0.004)
+    ('40 percentage points', '−6 percentage points', '1.0 percentage points', '0.4 percentage points')
+    """
+    if not decimals and abs(round(100 * difference)) == 1:
+        decimals = int(abs(difference) >= 0.0095)
+    return translate(lists.percentage_points(signed_percent(difference, decimals).removesuffix("%")))
+
+
+def format_strengths(strengths: Sequence[float], are_differences: bool) -> list[str]:
+    """Format strengths of links as percentages; as percentage points, with the last, if they are above a baseline.
+
+    >>> format_strengths([0.11, 0.4], False), format_strengths([0.11, 0.4], True)
+    (['11%', '40%'], ['11', '40 percentage points'])
+    """
+    if not are_differences:
+        return [signed_percent(strength) for strength in strengths]
+    return [*(signed_percent(strength).removesuffix("%") for strength in strengths[:-1]), in_points(strengths[-1])]
+
+
 def decimals_of_difference(whole: float, part: float) -> int:
     """Return the decimals with which two percentages and their difference are consistent after rounding: 0 or 1.
 
-    >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104)
-    (0, 1)
+    A difference of 1 has a decimal, as in ``in_points``.
+
+    >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104), decimals_of_difference(0.51, 0.5)
+    (0, 1, 1)
     """
-    return int(round(100 * whole) - round(100 * part) != round(100 * (whole - part)))
+    difference = round(100 * (whole - part))
+    return int(round(100 * whole) - round(100 * part) != difference or abs(difference) == 1)
 
 
 def percent(probability: float) -> str:

@@ -224,7 +224,7 @@ def _head(choice: ViewState, view: View, notes: list[str]) -> tuple[int, int] | 
     notes.append(
         gettext_lazy(
             "The link names head {layer}-{head}; {model} has layers 0 to {last_layer} and heads 0 to "
-            "{last_head}. The strongest head is shown.",
+            "{last_head}. The head of the strongest link is shown.",
             layer=layer,
             head=head,
             model=view.trace.model.name,

@@ -32,7 +32,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.reading_help import reading_help
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import join_sentences
+from ui.show.text import in_points, join_sentences
 from ui.state import classroom
 from ui.state.params import get_params, set_params
 from ui.state.selection import begin_with
@@ -227,7 +227,7 @@ def _draw_help() -> None:
                 "- **Fooled**: the pronoun attends more to the other noun, by over {least}. "
                 "**Undecided**: the weights differ less.\n"
                 "- One sentence does not refute a score over many; it shows where the head fails.",
-                least=f"{LEAST:.0%}",
+                least=in_points(LEAST),
             )
         )
 

@@ -271,8 +271,8 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
     gone, come = int((rows[1] - rows[0]).argmin()), int((rows[1] - rows[0]).argmax())
     show_notice(
         _(
-            "In head {head}, “{word}” changes most: “{less}” {less_before:.0%} → {less_after:.0%}, “{more}”"
-            " {more_before:.0%} → {more_after:.0%}.",
+            "In head {head}, “{word}” changes most (before → after): “{less}” {less_before:.0%} → {less_after:.0%}, "
+            "“{more}” {more_before:.0%} → {more_after:.0%}.",
             head=case.name(shown),
             word=cells[focus].text,
             less=cells[gone].text,

@@ -28,6 +28,7 @@ from ui.run.head_answers import HeadAnswers, Words, ask_again, ask_heads
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.run.traces import input_of, request_of
+from ui.show.text import format_strengths, in_points
 from ui.show.views import link_to_view
 from ui.show.why_head import Explained, ExplainedLink, Variant, draw_why
 from ui.state.session import set_view_state
@@ -120,11 +121,8 @@ def describe_change(choice: ViewState, variants: Variants) -> str | None:
         return None
     asked = ask_heads(view, places, False, choice)
     again = ask_again(asked, View(second, part=choice.part or None, words=True), choice)
-    return (
-        None
-        if again is None
-        else _describe(asked, again, variants.words[variants.texts.index(other_text(choice, variants))])
-    )
+    words = variants.words if choice.text == variants.texts[1] else variants.words[::-1]
+    return None if again is None else _describe(asked, again, words)
 
 
 def _places(view: View, probe: Probe) -> Words | None:
@@ -137,29 +135,34 @@ def _places(view: View, probe: Probe) -> Words | None:
     return Words(source, first, second)
 
 
-def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
-    """Describe the change from the other text to this text."""
+def _describe(asked: HeadAnswers, again: HeadAnswers, words: tuple[str, str]) -> str:
+    """Describe the change from the other text to this text; ``words`` are the words that differ, in this order."""
     change = np.nan_to_num(np.abs(asked.preference - again.preference))
     layer, head = np.unravel_index(change.argmax(), change.shape)
-    now, before = asked.strengths[:, layer, head], again.strengths[:, layer, head]
+    changes = [
+        " → ".join(format_strengths([float(side.strengths[at, layer, head]) for side in (again, asked)],
+                                    asked.is_adjusted))
+        for at in range(2)
+    ]  # fmt: skip
     values: dict[str, Any] = {
-        "other": other,
+        "before": words[0],
+        "now": words[1],
+        "model": asked.view.trace.model.name.split("/")[-1],
         "many": int(flips(again.preference, asked.preference).sum()),
-        "least": f"{LEAST:.0%}",
+        "least": in_points(LEAST),
         "measure": asked.measure,
         "size": int(np.isfinite(asked.preference).sum()),
+        "source": asked.name(asked.words.source),
         "first": asked.name(asked.words.first),
         "second": asked.name(asked.words.second),
         "head": f"{layer}-{head}",
-        "first_before": f"{before[0]:.0%}",
-        "first_now": f"{now[0]:.0%}",
-        "second_before": f"{before[1]:.0%}",
-        "second_now": f"{now[1]:.0%}",
+        "first_change": changes[0],
+        "second_change": changes[1],
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} "
-        "({measure}, by over {least} in each text). Head {head} changes most: {first} {first_before} "
-        "→ {first_now}, {second} {second_before} → {second_now}.",
+        "From “{before}” to “{now}”, head {head} of {model} changes most: {source} to {first} {first_change}, "
+        "to {second} {second_change} ({measure}). {many} of {size} heads switch between them, by over {least} in "
+        "each text.",
         **values,
     )
 

@@ -24,7 +24,14 @@ from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
-from ui.show.text import decimals_of_difference, format_comma_list, join_sentences, signed_percent
+from ui.show.text import (
+    decimals_of_difference,
+    format_comma_list,
+    format_strengths,
+    in_points,
+    join_sentences,
+    signed_percent,
+)
 from ui.state.params import drop_place, set_params
 from ui.state.selection import find_word, select
 from ui.state.session import FRESH, set_view_state
@@ -255,12 +262,11 @@ def describe_link(asked: HeadAnswers) -> str:
     ]
     word, times, others = asked.key_counts(layer, head)
     if others and not np.isnan(asked.usual[0, layer, head]):
-        numbers = [signed_percent(number, decimals) for number in (weight - baseline, baseline)]
         sentences += [
             _(
                 "The weight minus its baseline of {baseline} ({name}) is {rest}.",
-                rest=numbers[0],
-                baseline=numbers[1],
+                rest=in_points(weight - baseline, decimals),
+                baseline=signed_percent(baseline, decimals),
                 name=name,
             ),
             _(
@@ -277,14 +283,16 @@ def describe_preference(asked: HeadAnswers) -> str:
     """Describe how many heads prefer the first candidate to the second, and the head with the largest difference."""
     margins = asked.preference
     layer, head = _strongest(margins)
-    first, second = asked.strengths[:, layer, head].tolist()
+    first, second = format_strengths(asked.strengths[:, layer, head].tolist(), asked.is_adjusted)
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(
-            "The largest difference is in head {head}: {first} against {second}.",
+            "The largest difference, {word} − {other}, is in head {head}: {first} against {second}.",
+            word=asked.name(asked.words.first),
+            other=asked.name(asked.words.second),
             head=head_label(layer, head),
-            first=signed_percent(first),
-            second=signed_percent(second),
+            first=first,
+            second=second,
         ),
     ]
     if asked.words.is_second_guessed:
@@ -303,7 +311,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
+    values |= {"many": many, "size": size, "least": in_points(LEAST), "measure": asked.measure}
     if asked.inward:
         return _(
             "In {many} of {size} heads, {first} attends to {source} more than {second} ({measure}, by over {least}).",
@@ -321,13 +329,14 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     now = other.strengths[:, layer, head]
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
+    weight, less = format_strengths([float(now[mine]), float(now[theirs])], asked.is_adjusted)
     return _(
         "After the change, head {head} prefers {word}: {measure} {weight} against {less} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
         measure=asked.measure,
-        weight=signed_percent(float(now[mine])),
-        less=signed_percent(float(now[theirs])),
+        weight=weight,
+        less=less,
         other=names[theirs],
     )
 
@@ -346,7 +355,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
             measure=asked.measure,
             turned=int(turned.sum()),
             meaning=int(meaning.sum()),
-            least=f"{LEAST:.0%}",
+            least=in_points(LEAST),
             size=int(np.isfinite(asked.preference).sum()),
         )
     ]

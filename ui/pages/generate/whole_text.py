@@ -113,7 +113,7 @@ def _buttons(found: InductionScores) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            _("Try best head"),
+            _("Try induction head"),
             on_click=try_it,
         )
         bound_widget(GenerateOptions, "sample", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)

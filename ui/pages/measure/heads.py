@@ -127,7 +127,13 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     if row.chance is not None:
         said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
     if chance is not None:
-        said.append(_("Best head with random weights: {found:.1f} %.", found=chance.accuracy))
+        said.append(
+            _(
+                "Best head for {relation} with random weights: {found:.1f} %.",
+                relation=row.relation,
+                found=chance.accuracy,
+            )
+        )
     return join_sentences(*said)
 
 

@@ -227,7 +227,7 @@ def _describe_path(found: PatchingResult) -> str:
         word, first, last = found.words[best[run[0]]], run[0], run[-1]
         layers = f"{first}" if first == last else f"{first}–{last}"
         stages.append(_("“{word}” into layer {layers} ({shares})", word=word, layers=layers, shares=shares))
-    return _("Word vectors with the largest effect: {words}.", words=format_comma_list(stages))
+    return _("Word vectors with the largest effect (first → last layer): {words}.", words=format_comma_list(stages))
 
 
 def _shares(shares: list[float]) -> str:

@@ -79,6 +79,7 @@ describe("beyond both", () => {
   test("the note states both numbers and the rank corrected for them", () => {
     const facts = {
       say: WORDS,
+      model: "bert",
       layer: 0,
       head: 1,
       facing: "out",
@@ -114,7 +115,9 @@ describe("beyond both", () => {
     assert.doesNotMatch(below, /[-−]\d/, "a size and a direction instead of a sign");
     const rows = [{ ...facts.rows[0], data: facts.rows[0].data.map((weight) => weight - 0.004) }];
     const fine = said({ usual: 0.082, placed: null }, { rows, strength: (_id, _token, weight) => weight - 0.082 });
-    assert.match(fine, /8\.2%.*59\.4%/, "68% − 8% is not 59%, so that decimals show the sum");
+    assert.match(fine, /8\.2%.*59\.4 percentage points/, "68% − 8% is not 59%, so that decimals show the sum");
+    const little = said({ usual: 0.67, placed: null }, { strength: (_id, _token, weight) => weight - 0.67 });
+    assert.match(little, /67\.0%.*1\.0 percentage points/, "a single point would need a singular");
     const words = { focus: 3, target: 2 };
     const byWeight = { layer: 0, head: 0, ...words, by: "weight" };
     assert.deepEqual(strongestHead({ ...facts, head: 1, strength: null }), byWeight);

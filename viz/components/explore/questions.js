@@ -105,6 +105,7 @@ export function questions(app) {
     const doubts = doubtsIn(app);
     return {
       say: app.say,
+      model: app.data.model.name.split("/").at(-1) ?? "",
       layer,
       head,
       facing,

@@ -156,10 +156,9 @@ export function createStrip(app) {
     if (!found) return;
     const { by, ...there } = found;
     best = there;
-    setText(strongest, fill(say.strongestHead, there));
     const [query, key] = [quoteWord(app.data.queries, there.focus), quoteWord(app.keys(), there.target)];
-    const hint = fill(say.strongestHeadHint, { ...there, query, key, measure: textOf(app.data, "by", by) });
-    setAttribute(strongest, "title", hint);
+    setText(strongest, fill(say.strongestHead, { ...there, query, key }));
+    setAttribute(strongest, "title", fill(say.strongestHeadHint, { measure: textOf(app.data, "by", by) }));
   }
   /** @type {ReturnType<typeof createWords>[]} */
   let groups = [];

@@ -2,7 +2,7 @@
 
 import { quoteWord, wordRange } from "./cells.js";
 import { argmax, short, slice } from "./numbers.js";
-import { finePercent, percent } from "../shared/texts.js";
+import { finePercent, percent, points } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
@@ -17,6 +17,7 @@ const SHORT = 0.01; // the smallest missing share of a row that the note mention
 /**
  * @typedef {object} Facts
  * @property {Words} say
+ * @property {string} model the model's name
  * @property {number} layer
  * @property {number} head
  * @property {Facing} facing
@@ -107,7 +108,7 @@ function linkIn({ rows, layer, head, facing, pivot, picked, pivots, others, same
  * @param {Facts} facts
  */
 export function truth(facts) {
-  const { say, layer, head, pivots, pivot, others, rows, facing, signed } = facts;
+  const { say, model, layer, head, pivots, pivot, others, rows, facing, signed } = facts;
   const link = linkIn(facts);
   if (!rows || !link) return fill(say.bare, { text: headName(say, layer, head) });
   const { values, own, said, top } = link;
@@ -116,7 +117,7 @@ export function truth(facts) {
   const ends = out
     ? { query: asked, key: answer }
     : { query: quoteWord(others, said), key: own(said) ? answer : asked };
-  let text = fill(signed ? say.signedGives : say.gives, { layer, head, ...ends, weight: number(values[said]) });
+  let text = fill(signed ? say.signedGives : say.gives, { layer, head, model, ...ends, weight: number(values[said]) });
   const range = wordRange(others, said);
   if (facts.complete !== false && values[said] !== 0) {
     const weightIn = (/** @type {number} */ l, /** @type {number} */ h) =>
@@ -192,7 +193,9 @@ export function doubt(facts) {
   const clauses = known ? baselines(facts, said, known, number) : [];
   if (clauses.length && corrected && own !== null) {
     const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
-    clauses.push(fill(own < 0 ? say.correctedBelow : say.corrected, { ...rank, weight: number(Math.abs(own)) }));
+    clauses.push(
+      fill(own < 0 ? say.correctedBelow : say.corrected, { ...rank, points: points(number(Math.abs(own))) }),
+    );
   }
   if (rest && out && rows.length === 1) {
     const share = 1 - slice(rows[0], layer, head).reduce((sum, weight) => sum + weight, 0);
@@ -204,13 +207,14 @@ export function doubt(facts) {
 }
 
 /**
- * Return true if weight − baseline = remainder also holds for the three as whole percents.
+ * Return true if weight − baseline = remainder also holds for the three as whole percents. A remainder of 1 is refused,
+ * because “1 percentage points” would be wrong.
  * @param {number} weight @param {Doubts} known @param {number} own
  */
 function addsUp(weight, known, own) {
   const parts = [weight, Math.max(known.usual || 0, known.placed ?? 0), own];
   const [whole, baseline, rest] = parts.map((share) => Math.round(100 * share));
-  return whole - baseline === rest;
+  return whole - baseline === rest && Math.abs(rest) !== 1;
 }
 
 /**

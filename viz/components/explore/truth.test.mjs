@@ -9,6 +9,7 @@ import { WORDS } from "./words.js";
 describe("the sentence about a link", () => {
   const facts = {
     say: WORDS,
+    model: "bert",
     layer: 1,
     head: 2,
     facing: "out",
@@ -24,7 +25,7 @@ describe("the sentence about a link", () => {
   test("gives the words, the share and the rank among all heads", () => {
     assert.equal(
       say({}),
-      `In head 1-2, “was” gives 60% of its attention to “animal”, the highest of all ${HEADS_ALL} heads.`,
+      `In head 1-2 of bert, “was” gives 60% of its attention to “animal”, the highest of all ${HEADS_ALL} heads.`,
     );
     assert.match(say({ layer: 0, head: 1 }), /gives 30% of its attention to “animal”, rank 2 of 6 heads\.$/);
   });
@@ -60,7 +61,7 @@ describe("the sentence about a link", () => {
   test("turns round for incoming attention, and waits for numbers", () => {
     assert.equal(
       say({ facing: "in", complete: false }),
-      "In head 1-2, “animal” gives 60% of its attention to “was”.",
+      "In head 1-2 of bert, “animal” gives 60% of its attention to “was”.",
     );
     assert.match(say({ facing: "in", picked: 0 }), /\[CLS\] gives 20% .*; “was” gets most from “animal” \(60%\)\.$/);
     assert.equal(say({ rows: null }), "Head 1-2.");

@@ -18,6 +18,9 @@ export function percent(share) {
 /** Format a share with a decimal, for sums whose whole percents would disagree. @param {number} share */
 export const finePercent = (share) => `${(100 * share).toFixed(1)}%`;
 
+/** Return the number of percentage points of a difference that is formatted in percent. @param {string} text */
+export const points = (text) => text.replace("%", "");
+
 /** Return a token's text with its invisible characters made visible. @param {string} text */
 export function visible(text) {
   if (text === "") return "∅";

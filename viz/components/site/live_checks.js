@@ -72,7 +72,7 @@ const ANSWERS = {
     const links = linksOf(text, given);
     const excess = links.map(({ weight, usual }) => weight - usual);
     const best = indexOfLargest(excess);
-    return { ...headOf(best, text), ...links[best], beyond: excess[best] };
+    return { ...headOf(best, text), ...links[best], beyond: 100 * excess[best] };
   },
   head_giving_most(text, given) {
     const weights = linksOf(text, given).map(({ weight }) => weight);

@@ -60,11 +60,14 @@ def test_the_sentence_has_the_numbers_of_its_measure(by: str) -> None:
     there = ask_again(here, before, choice)
     assert there is not None
     many, size = int(flips(there.preference, here.preference).sum()), here.preference.size
-    assert re.findall(r"\d+", sentence)[:2] == [str(many), str(size)]
+    assert f"{many} of {size} heads switch" in sentence
+    assert f"of {BERT} changes most" in sentence
     layer, head = map(int, re.findall(r"(\d+)-(\d+)", sentence)[0])
-    percents = [int(found) for found in re.findall(r"([-−]?\d+)%", sentence)]
+    changes = re.findall(r"(−?\d+)%? → (−?\d+)(%| percentage points)", sentence)
+    assert {unit for *_, unit in changes} == {"%" if by == "weight" else " percentage points"}
+    percents = [int(number.replace("−", "-")) for *numbers, _unit in changes for number in numbers]
     shown = [side.strengths[candidate, layer, head] for candidate in (0, 1) for side in (there, here)]
-    assert percents == [1, *(round(100 * float(strength)) for strength in shown)]
+    assert percents == [*(round(100 * float(strength)) for strength in shown)]
     assert abs(shown[1] - shown[3] - (shown[0] - shown[2])) == pytest.approx(
         np.abs(here.preference - there.preference).max()
     )

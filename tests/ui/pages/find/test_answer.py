@@ -14,7 +14,7 @@ from inference import EMBEDDED, LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
-from ui.show.text import decimals_of_difference, signed_percent
+from ui.show.text import decimals_of_difference, format_strengths, in_points, signed_percent
 
 FAMOUS = LIBRARY[0]
 
@@ -63,8 +63,10 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[Vi
     words = [at(views[0], word) for word in ("it", "animal", "street")]
     prefers = [preference(strengths(view, words, by)) for view in views]
     layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
-    best = [f"{abs(strength):.0%}" for strength in strengths(views[0], words, by)[:, layer, head]]
-    text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, "1%", f"{layer}-{head}", *best)
+    best = format_strengths(strengths(views[0], words, by)[:, layer, head].tolist(), by == "excess")
+    least = "1.0"  # percentage points
+    text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, least, f"{layer}-{head}")
+    assert f"{head}: {best[0]} against {best[1]}." in text
     assert "“it”" in text
     assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"
     linked = strengths(views[0], words, by)[0]
@@ -73,13 +75,14 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[Vi
     weight = links(views[0], words[0], words[1:])[0, layer, head]
     baseline = max(usual(views[0], words[0], words[1])[layer, head], placed)
     decimals = decimals_of_difference(float(weight), float(baseline))
-    shown = [signed_percent(float(number), decimals) for number in (weight, weight - baseline, baseline)]
-    (text,) = (note for note in told if set(shown) <= set(re.findall(r"[\d.]+%", note)) and f"{layer}-{head}" in note)
+    shown = [signed_percent(float(number), decimals) for number in (weight, baseline)]
+    shown.append(in_points(float(weight - baseline), decimals))
+    (text,) = (note for note in told if all(number in note for number in shown) and f"{layer}-{head}" in note)
     weights = views[0].weights(layer, head)
     between = [cell for cell, key in enumerate(views[0].keys) if not key.special]
     others = [word for word in between if word not in words[:2]]
     favourites = [max((key for key in between if key != word), key=lambda key: weights[word, key]) for word in others]
     assert f"{favourites.count(words[1])} of {len(others)}" in text
     flipped = flips(prefers[0], prefers[1]).sum()
-    text = with_numbers(told, flipped, 72, "1%", follows(prefers[0], prefers[1]).sum())
+    text = with_numbers(told, flipped, 72, least, follows(prefers[0], prefers[1]).sum())
     assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text

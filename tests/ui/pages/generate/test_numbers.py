@@ -176,7 +176,7 @@ def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Sa
     scores = {(int(row[0]), int(row[1])): [float(cell) for cell in row[2:4]] for row in rows}
     for place in np.ndindex(*found.matching.shape):
         assert scores[place] == pytest.approx([found.matching[place], found.control[place]], rel=1e-5)
-    press(page, "Try best head")
+    press(page, "Try induction head")
     assert address(page)["text"].startswith("Mr")
     assert address(page)["head"] == str(head)
     assert text_of(page).startswith("Mr")

@@ -56,7 +56,9 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
     answers, way, heads = describe_patching(carried(STATES, HEADS))
     assert re.findall(r"“(\w+)”", answers) == ["animal", "dog", "road", "road", "dog"], "the masked word comes first"
     assert re.findall(r"\d\.\d+", answers) == ["4.00", "2.00"]
-    assert way == ("Word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
+    assert way == (
+        "Word vectors with the largest effect (first → last layer): “tired → wide” into layer 0–1 (1.00 → 0.80)."
+    )
     n = 3 * draws(3)
     assert re.findall(r"[\d.-]*\d", heads) == ["1-0", "0.25", "1", "6", "95", str(n), "0", "95", "0", "2"]
 
