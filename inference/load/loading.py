@@ -6,7 +6,6 @@ and the predictions look real. A checkpoint without these weights is therefore r
 
 from __future__ import annotations
 
-import gc
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -22,7 +21,7 @@ from inference.files.architecture import Architecture, refuse_unknown_tokenizer
 from inference.files.checkpoint import refuse_too_large, tensors
 from inference.files.sources import ModelSource
 from inference.load.length_limits import patch_limit, token_limit
-from inference.loaded_model import BUILDING, LoadedModel, silence_transformers
+from inference.loaded_model import BUILDING, LoadedModel, release_memory, silence_transformers
 from inference.pictures import image_processing
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT, ImageProcessor
 from inference.settings import Settings, free_memory
@@ -279,17 +278,6 @@ def set_threads(settings: Settings) -> None:
 
     if torch.get_num_threads() != settings.forward_threads:
         torch.set_num_threads(settings.forward_threads)
-
-
-def release_memory() -> None:
-    """Free evicted models, then exclude all remaining objects from garbage collection.
-
-    With torch and transformers loaded, a full collection takes 170 ms, and Python could start it while a visitor waits.
-    An earlier exclusion is lifted first, so that evicted models are collected.
-    """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
 
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018

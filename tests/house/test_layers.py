@@ -211,6 +211,14 @@ def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
     assert answer.stdout.strip() == ""
 
 
+def test_the_server_starts_without_torch_and_matplotlib() -> None:
+    """Their imports take three seconds; a thread imports torch while the first page loads (ui/server/warm_up.py)."""
+    heavy = "{'torch', 'transformers', 'bertviz', 'matplotlib', 'scipy'}"
+    probe = f"import sys, app; print(*sorted({heavy} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert answer.stdout.strip() == ""
+
+
 # Streamlit's private names: in Python every module of its own except two that only offer types, and its paths; in
 # scripts and styles the attributes of its elements.
 INTERNALS = ("ui/streamlit_internals.py", "viz/components/shared/streamlit_internals.js", "assets/app.css")

@@ -25,7 +25,6 @@ from viz.components.explore.content import BadRequest, head_of, number
 from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_json
-from viz.paper.matrix import draw_matrix
 from viz.paper.notebook import citation, computation_notebook, weights_computation, weights_methods
 from viz.paper.page import FORMATS as IMAGES
 from viz.paper.page import BadOption, paper_options, render
@@ -37,6 +36,8 @@ PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 def image(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the selected head's map as an image for a paper; the query contains the options."""
+    from viz.paper.matrix import draw_matrix  # imports matplotlib, which takes half a second
+
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     options = paper_options(request.query_params)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from math import inf
 from time import monotonic
 
-from inference.load.loading import release_memory
+from inference.loaded_model import release_memory
 
 QUIET = 2.0  # Seconds without a script after which the server counts as idle.
 APART = 10.0  # Minimum seconds between collections: each takes some tenths of a second and blocks requests.

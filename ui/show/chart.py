@@ -17,8 +17,6 @@ from inference import LocalBackend
 from ui.show.tables import download_button, page_provenance
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
 from viz.paper import tables
-from viz.paper.chart import draw_chart as draw_page
-from viz.paper.chart import is_flat
 from viz.paper.chart_table import axis_names, chart_table, figure_numbers, plain_text
 from viz.paper.notebook import Computation, citation, computation_notebook, figure_methods
 from viz.paper.page import FORMATS, LARGEST, SMALLEST, USUAL, WIDTHS, PaperOptions, render
@@ -68,6 +66,8 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:
         return
+    from viz.paper.chart import is_flat  # imports matplotlib, which takes half a second
+
     images = list(FORMATS) if is_flat(figure) else []
     with menu:
         chosen = st.segmented_control(
@@ -148,6 +148,8 @@ def _format_name(name: str) -> str:
 
 def _draw_image(figure: Figure, key: str, file_format: str, about: Mapping[str, Any]) -> bytes:
     """Draw the options of an image and return the image."""
+    from viz.paper.chart import draw_chart as draw_page
+
     names = {"column": _("Column, 3.3 in"), "page": _("Page, 7 in")}
     first, second = st.columns(2, vertical_alignment="bottom")
     width = first.selectbox(_("Width"), list(WIDTHS), key=f"{key}_width", format_func=names.__getitem__)

@@ -9,15 +9,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
-
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as PaperFigure
-from matplotlib.font_manager import FontProperties, fontManager
-from matplotlib.textpath import TextToPath
+from typing import TYPE_CHECKING, TypeVar
 
 from i18n import gettext_lazy
+
+if TYPE_CHECKING:  # Pages need the options only; matplotlib is imported when an image is drawn.
+    from matplotlib.figure import Figure as PaperFigure
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
 
 FORMATS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 WIDTHS = {"column": 3.3, "page": 7.0}  # inches: a column of a two-column paper, and its page
@@ -37,7 +36,7 @@ HAN_FONTS = (
 )
 
 # Fonts are embedded as TrueType in PDF files and as outlines in SVG files, whose ids depend only on their content.
-mpl.rcParams.update({"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "headlight"})
+RC_PARAMS = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "headlight"}
 Value = TypeVar("Value")
 _DRAWING = threading.Lock()  # matplotlib's caches of fonts are not safe for threads
 
@@ -101,9 +100,11 @@ def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
 
     ``file_format`` is a key of FORMATS.
     """
+    from matplotlib import rc_context
+
     without_date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[file_format]
     page = io.BytesIO()
-    with _DRAWING, warnings.catch_warnings():
+    with _DRAWING, rc_context(RC_PARAMS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # It is drawn as a box.
         draw().savefig(page, format=file_format, dpi=DOTS, metadata=without_date)
     return page.getvalue()
@@ -111,7 +112,10 @@ def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
 
 def blank_figure(width: float, height: float) -> PaperFigure:
     """Return an empty white figure of the given size in points, with a canvas that can measure text."""
-    figure = PaperFigure(figsize=(width / POINTS, height / POINTS), dpi=POINTS, facecolor="white")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / POINTS, height / POINTS), dpi=POINTS, facecolor="white")
     FigureCanvasAgg(figure)
     return figure
 
@@ -119,6 +123,8 @@ def blank_figure(width: float, height: float) -> PaperFigure:
 @cache
 def paper_font(size: float, bold: bool = False) -> FontProperties:
     """Return the font of a size in points, with a font for Chinese if this computer has one."""
+    from matplotlib.font_manager import FontProperties, fontManager
+
     known = {font.name for font in fontManager.ttflist}
     names = ["DejaVu Sans", *(name for name in HAN_FONTS if name in known)]
     return FontProperties(family=names, size=size, weight="bold" if bold else "normal")
@@ -134,10 +140,14 @@ def text_width(text: str, size: float) -> float:
         return 0.0
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        return float(_MEASURE.get_text_width_height_descent(text, paper_font(size), False)[0])
+        return float(_text_path().get_text_width_height_descent(text, paper_font(size), False)[0])
 
 
-_MEASURE = TextToPath()
+@cache
+def _text_path() -> TextToPath:
+    from matplotlib.textpath import TextToPath
+
+    return TextToPath()
 
 
 def shorten(text: str, size: float, most: float) -> str:
