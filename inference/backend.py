@@ -273,6 +273,11 @@ class LocalBackend:
 
         return self.kept_models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
+    def prepare(self, model: str) -> None:
+        """Import the libraries that traces need and load a model; raise UserError if it cannot be loaded."""
+        self.loaded(model, None)
+        importlib.import_module("inference.record.batching")
+
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Compute the traces of requests for one model without the cache, in the order of the requests.
 

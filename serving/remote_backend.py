@@ -349,6 +349,9 @@ class RemoteBackend(LocalBackend):
         """Raise RuntimeError, because this process contains no models."""
         raise RuntimeError(f"{name} is where the backend is, not here.")
 
+    def prepare(self, model: str) -> None:
+        """Do nothing, because this process contains no models."""
+
     def fetch_about(self, *asked: str | None) -> Any:
         """Fetch facts about models from the service; may raise UserError.
 

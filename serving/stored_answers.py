@@ -1,7 +1,7 @@
-"""Stored answers to the requests that pages send before a visitor changes anything.
+"""Stored traces and answers to the requests that pages send before a visitor changes anything.
 
-The first visit of such a page then needs no computation. ``tools/stored_answers.py`` writes the files, and a test
-computes every stored answer again.
+The first visit of a page then neither waits for torch nor for a model. ``tools/stored_answers.py`` writes the files,
+and a test computes every stored answer again.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from attention.trace import ModelId, Trace
 from inference.files import checkpoint, embedded, packages, sources
+from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.tasks.model_request import Answer, ModelRequest
 from serving.protocol import InvalidFrame, pack, unpack
@@ -22,14 +24,20 @@ SUFFIX = ".answer"
 
 @dataclass(frozen=True)
 class StoredAnswers:
-    """A folder of stored answers to model requests.
+    """A folder of stored answers to model requests, and of stored traces.
 
-    Each file has a request, its answer, and the hash of the weights that computed the answer.
+    Each file has a request, its answer or trace, and the hash of the weights that computed it.
     """
 
     folder: Path = FOLDER
 
-    def find(self, question: ModelRequest[Answer], settings: Settings) -> Answer | None:
+    @overload
+    def find(self, question: TraceRequest, settings: Settings) -> Trace | None: ...
+
+    @overload
+    def find(self, question: ModelRequest[Answer], settings: Settings) -> Answer | None: ...
+
+    def find(self, question: TraceRequest | ModelRequest[Any], settings: Settings) -> Any:
         """Return the stored answer to a request; None if there is none for the present weights of the model.
 
         Damaged files, and files in another version of the message format, count as missing.
@@ -43,21 +51,20 @@ class StoredAnswers:
             return None
         if asked != question or weights != weights_hash(question.model, settings):
             return None
-        found: Answer = answer
-        return found
+        return answer
 
-    def write(self, question: ModelRequest[Any], answer: Any, settings: Settings) -> Path:
+    def write(self, question: TraceRequest | ModelRequest[Any], answer: Any, settings: Settings) -> Path:
         """Store the answer to a request with the hash of the present weights; return the file."""
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.file_of(question)
         file.write_bytes(pack((question, weights_hash(question.model, settings), answer)))
         return file
 
-    def contents(self) -> list[tuple[ModelRequest[Any], str, Any]]:
+    def contents(self) -> list[tuple[TraceRequest | ModelRequest[Any], str, Any]]:
         """Return (request, hash of the weights, answer) of every file, sorted by file name."""
         return [unpack(file.read_bytes()) for file in sorted(self.folder.glob(f"*{SUFFIX}"))]
 
-    def file_of(self, question: ModelRequest[Any]) -> Path:
+    def file_of(self, question: TraceRequest | ModelRequest[Any]) -> Path:
         """Return the path of the file for the answer to a request.
 
         >>> from inference.tasks.predictions import NextSentence
@@ -66,6 +73,11 @@ class StoredAnswers:
         """
         digest = hashlib.sha256(question.key.encode()).hexdigest()[:12]
         return self.folder / f"{type(question).__name__}-{digest}{SUFFIX}"
+
+
+def identity(model: str, settings: Settings) -> ModelId | None:
+    """Return the identity of a model that comes with the app, without loading it; None for another model."""
+    return ModelId(model, None, "", "", weights_hash(model, settings)) if model in embedded.OWN else None
 
 
 def weights_hash(model: str, settings: Settings) -> str:

@@ -1,62 +1,65 @@
 """Computation of the answers in assets/answers: those that pages need before a visitor changes anything.
 
-python -m tools.stored_answers           open every view in a browser and store the answers that take long
+python -m tools.stored_answers           open every view in a browser and store the answers that it needs
 python -m tools.stored_answers --check   list stored answers that no view asks for any more; change nothing
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import runpy
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from inference.files import embedded  # noqa: E402  (after the path is set)
+from attention.trace import Trace  # noqa: E402  (after the path is set)
+from inference.files import embedded  # noqa: E402
 from inference.settings import Settings  # noqa: E402
+from inference.request import TraceRequest  # noqa: E402
 from inference.tasks.model_request import ModelRequest  # noqa: E402
 from serving.model_process import SubprocessBackend  # noqa: E402
 from serving.protocol import pack  # noqa: E402
 from serving.stored_answers import StoredAnswers  # noqa: E402
 
 FOLDER = "HEADLIGHT_ANSWERS"  # the folder to which the recorded app writes
-LEAST_SECONDS = 0.2  # processor time, with the loading of the model; faster answers are not stored
-MOST_BYTES = 300_000  # larger answers are not stored
-
-
-def processor_seconds() -> float:
-    """Return the processor time of this process in seconds."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+MOST_BYTES = 500_000  # larger answers are not stored
 
 
 def record(folder: Path) -> None:
-    """Replace the computation of answers in this process: slow answers are also saved to a folder.
+    """Replace the computation of answers and traces in this process: they are also saved to a folder.
 
-    Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
+    Traces that a view requests together are not saved: they are many, and belong to parts below the first figure. Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
     computed.
     """
-    compute, stored = SubprocessBackend.made, StoredAnswers(folder)
+    compute, trace, stored = SubprocessBackend.made, SubprocessBackend.computed, StoredAnswers(folder)
+
+    def store(question: TraceRequest | ModelRequest[Any], answer: Any, settings: Settings) -> None:
+        if question.model in embedded.OWN and len(pack((question, answer))) <= MOST_BYTES:
+            stored.write(question, answer, settings)
 
     def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
-        before = processor_seconds()
         answer = compute(backend, question)
-        slow = processor_seconds() - before >= LEAST_SECONDS
-        if question.model in embedded.OWN and slow and len(pack((question, answer))) <= MOST_BYTES:
-            stored.write(question, answer, backend.settings)
+        store(question, answer, backend.settings)
         return answer
 
+    def trace_and_store(backend: SubprocessBackend, requests: Sequence[TraceRequest]) -> list[Trace]:
+        traces = trace(backend, requests)
+        if len(requests) == 1:
+            store(requests[0], traces[0], backend.settings)
+        return traces
+
     SubprocessBackend.made = answer_and_store  # type: ignore[method-assign, assignment]
+    SubprocessBackend.computed = trace_and_store  # type: ignore[method-assign]
     SubprocessBackend.stored = StoredAnswers(folder / "none")  # nothing is read, so that everything is computed
 
 
 def visit(folder: Path) -> None:
-    """Open every view of the app in a browser, so that slow answers are saved to the folder."""
+    """Open every view of the app in a browser, so that its answers are saved to the folder."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.test_pages import VISITS, drawn

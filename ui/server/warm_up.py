@@ -50,11 +50,15 @@ def announce() -> None:
 
 
 def warm_up() -> None:
-    """Load the default model and trace the first example, so that the first visitor waits less."""
+    """Trace the first example and load the default model, so that the first visitor waits less.
+
+    The trace is stored with the app, so the first page is drawn while torch is imported.
+    """
     time.sleep(HEAD_START)
     try:
         trace = get_backend().trace(TraceRequest(DEFAULT_MODEL, EXAMPLES[0]["text"]))
         get_trace_store().survey(trace, ViewOptions())
+        get_backend().prepare(DEFAULT_MODEL)
     except Exception as error:
         FAILED.set()
         if not isinstance(error, ValueError):
