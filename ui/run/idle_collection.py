@@ -41,7 +41,7 @@ class Scripts:
         self._collected = -inf  # Time of the last collection.
         self._change = threading.Condition()
         self._running = 0
-        self._ended = clock()  # Time of the last end of a script.
+        self._ended = -inf  # Time of the last end of a script.
         self._littered: float | None = None  # Start of the first script since the last collection.
         self._watched = False
 
@@ -52,14 +52,14 @@ class Scripts:
             self._running += 1
             if self._littered is None:
                 self._littered = self._clock()
-            self._change.notify()
+            self._change.notify_all()
         try:
             yield
         finally:
             with self._change:
                 self._running -= 1
                 self._ended = self._clock()
-                self._change.notify()
+                self._change.notify_all()
 
     def pause(self) -> float | None:
         """Return the seconds until the next collection; 0 or less if the collection is due.
@@ -71,6 +71,15 @@ class Scripts:
         latest = self._littered + self._longest
         idle = inf if self._running else max(self._ended + self._quiet, self._collected + APART)
         return min(latest, idle) - self._clock()
+
+    def wait_for_rest(self, seconds: float) -> None:
+        """Block until no script runs and the last script ended at least ``seconds`` ago.
+
+        >>> Scripts().wait_for_rest(60)  # returns immediately, because no script has run
+        """
+        with self._change:
+            while self._running or (left := self._ended + seconds - self._clock()) > 0:
+                self._change.wait(None if self._running else left)
 
     def should_collect(self) -> bool:
         """Return True if a collection is due, and record it as done."""
@@ -93,7 +102,7 @@ class Scripts:
         finally:
             with self._change:
                 self._watched = False
-                self._change.notify()
+                self._change.notify_all()
             thread.join()
 
     def _collect(self, collect: Callable[[], None]) -> None:

@@ -10,13 +10,15 @@ from importlib.util import find_spec
 import streamlit as st
 
 from inference import TraceRequest
+from ui.run.idle_collection import SCRIPTS
 from ui.run.network import is_open, network_addresses
 from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.state.view_state import DEFAULT_MODEL, EXAMPLES
 
 log = logging.getLogger(__name__)
-# Seconds before torch is imported; the import would delay the first page by a third of a second.
-HEAD_START = 1
+# The imports take five seconds of a core, and would double the time to a first page that is drawn at the same time.
+HEAD_START = 3  # Seconds between the start and the imports, for a browser that opens with the app.
+DRAWING = 3  # Seconds between the end of a page's script and the imports, in which the browser draws the page.
 ENDLESS = (
     "httptools is installed here, and with it Streamlit's server takes in a request's head without an end, so that a"
     " stranger can fill its memory. Uninstall it (pip uninstall httptools), or start in an environment of its own."
@@ -50,15 +52,16 @@ def announce() -> None:
 
 
 def warm_up() -> None:
-    """Trace the first example and load the default model, so that the first visitor waits less.
+    """Load the default model, so that the first visitor who changes something waits less.
 
-    The trace is stored with the app, so the first page is drawn while torch is imported.
+    The first page is drawn before, from stored answers.
     """
     time.sleep(HEAD_START)
+    SCRIPTS.wait_for_rest(DRAWING)
     try:
+        get_backend().prepare(DEFAULT_MODEL)
         trace = get_backend().trace(TraceRequest(DEFAULT_MODEL, EXAMPLES[0]["text"]))
         get_trace_store().survey(trace, ViewOptions())
-        get_backend().prepare(DEFAULT_MODEL)
     except Exception as error:
         FAILED.set()
         if not isinstance(error, ValueError):

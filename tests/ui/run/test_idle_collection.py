@@ -48,6 +48,25 @@ def test_nothing_is_owed_before_a_script_ran() -> None:
     assert Scripts().pause() is None
 
 
+def test_work_that_waits_for_rest_starts_after_the_last_script() -> None:
+    scripts, order = Scripts(), list[str]()
+    running = threading.Event()
+
+    def work() -> None:
+        running.wait(PATIENCE)
+        scripts.wait_for_rest(0.05)
+        order.append("work")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    with scripts.run():
+        running.set()
+        thread.join(0.2)
+        order.append("page")
+    thread.join(PATIENCE)
+    assert order == ["page", "work"]
+
+
 def test_a_quiet_server_collects_after_its_last_script() -> None:
     clock = Clock()
     scripts = Scripts(clock=clock)

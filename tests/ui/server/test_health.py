@@ -22,6 +22,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
     for module in (metrics, warm_up):
         monkeypatch.setattr(module, "FAILED", failed)
     monkeypatch.setattr(warm_up, "HEAD_START", 0)
+    monkeypatch.setattr(warm_up, "DRAWING", 0)
     monkeypatch.setattr(get_backend(), "status", lambda _model: "cold")  # Other tests may have loaded the model.
     app = Starlette(routes=metrics.health_routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
     return TestClient(app, base_url="http://127.0.0.1:8501")
@@ -36,10 +37,10 @@ def test_a_health_check_inside_a_container_is_answered(client: TestClient, host:
 def fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the warm-up with a backend that raises ``error``."""
 
-    def trace(_request: object) -> object:
+    def prepare(_model: str) -> None:
         raise error
 
-    monkeypatch.setattr(get_backend(), "trace", trace)
+    monkeypatch.setattr(get_backend(), "prepare", prepare)
     warm_up.warm_up()
 
 
