@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
-from attention.trace import ModelId, Trace
+from attention.trace import Trace
 from inference.files import checkpoint, embedded, packages, sources
 from inference.request import TraceRequest
 from inference.settings import Settings
@@ -73,11 +73,6 @@ class StoredAnswers:
         """
         digest = hashlib.sha256(question.key.encode()).hexdigest()[:12]
         return self.folder / f"{type(question).__name__}-{digest}{SUFFIX}"
-
-
-def identity(model: str, settings: Settings) -> ModelId | None:
-    """Return the identity of a model that comes with the app, without loading it; None for another model."""
-    return ModelId(model, None, "", "", weights_hash(model, settings)) if model in embedded.OWN else None
 
 
 def weights_hash(model: str, settings: Settings) -> str:

@@ -19,21 +19,22 @@ sys.path.insert(0, str(ROOT))
 
 from attention.trace import Trace  # noqa: E402  (after the path is set)
 from inference.files import embedded  # noqa: E402
-from inference.settings import Settings  # noqa: E402
 from inference.request import TraceRequest  # noqa: E402
+from inference.settings import Settings  # noqa: E402
 from inference.tasks.model_request import ModelRequest  # noqa: E402
 from serving.model_process import SubprocessBackend  # noqa: E402
 from serving.protocol import pack  # noqa: E402
 from serving.stored_answers import StoredAnswers  # noqa: E402
 
 FOLDER = "HEADLIGHT_ANSWERS"  # the folder to which the recorded app writes
-MOST_BYTES = 500_000  # larger answers are not stored
+MOST_BYTES = 700_000  # larger answers are not stored
+MOST_TOGETHER = 2_000_000  # larger traces that are requested together are not stored
 
 
 def record(folder: Path) -> None:
     """Replace the computation of answers and traces in this process: they are also saved to a folder.
 
-    Traces that a view requests together are not saved: they are many, and belong to parts below the first figure. Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
+    Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
     computed.
     """
     compute, trace, stored = SubprocessBackend.made, SubprocessBackend.computed, StoredAnswers(folder)
@@ -49,12 +50,13 @@ def record(folder: Path) -> None:
 
     def trace_and_store(backend: SubprocessBackend, requests: Sequence[TraceRequest]) -> list[Trace]:
         traces = trace(backend, requests)
-        if len(requests) == 1:
-            store(requests[0], traces[0], backend.settings)
+        if sum(made.nbytes for made in traces) <= MOST_TOGETHER:
+            for request, made in zip(requests, traces, strict=True):
+                store(request, made, backend.settings)
         return traces
 
     SubprocessBackend.made = answer_and_store  # type: ignore[method-assign, assignment]
-    SubprocessBackend.computed = trace_and_store  # type: ignore[method-assign]
+    SubprocessBackend.computed = trace_and_store  # type: ignore[method-assign, assignment]
     SubprocessBackend.stored = StoredAnswers(folder / "none")  # nothing is read, so that everything is computed
 
 

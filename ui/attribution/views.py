@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from scipy.stats import spearmanr
 
 from attention.agreement import shares
 from attention.mask import FloatArray
@@ -145,6 +144,8 @@ def ranks(rows: FloatArray) -> FloatArray:
     >>> ranks(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 90.0], [3.0, 2.0, 1.0]])).round(6).tolist()
     [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
     """
+    from scipy.stats import spearmanr  # takes a second; most views of this module need no ranks
+
     found = np.full((len(rows), len(rows)), np.nan)
     for one, left in enumerate(rows):
         for other, right in enumerate(rows):

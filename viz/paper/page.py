@@ -35,8 +35,6 @@ HAN_FONTS = (
     "PingFang SC",
 )
 
-# Fonts are embedded as TrueType in PDF files and as outlines in SVG files, whose ids depend only on their content.
-RC_PARAMS = {"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "headlight"}
 Value = TypeVar("Value")
 _DRAWING = threading.Lock()  # matplotlib's caches of fonts are not safe for threads
 
@@ -104,7 +102,9 @@ def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
 
     without_date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[file_format]
     page = io.BytesIO()
-    with _DRAWING, rc_context(RC_PARAMS), warnings.catch_warnings():
+    # Fonts are embedded as TrueType in PDF files and as outlines in SVG files, whose ids depend only on their content.
+    ways = rc_context({"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "headlight"})
+    with _DRAWING, ways, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # It is drawn as a box.
         draw().savefig(page, format=file_format, dpi=DOTS, metadata=without_date)
     return page.getvalue()

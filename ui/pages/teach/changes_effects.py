@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
-from scipy.stats import spearmanr
 
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
@@ -63,6 +62,8 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         return
     if uses is None:
         return
+    from scipy.stats import spearmanr  # takes a second
+
     bits = found.across.change.mean
     at = head[0] * found.shape[1] + head[1]
     likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
