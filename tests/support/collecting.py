@@ -15,9 +15,10 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from inference import loaded_model
 from inference.load import loading
 
-TIDY = loading.release_memory
+TIDY = loaded_model.release_memory
 
 
 class Collecting:
