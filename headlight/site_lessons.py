@@ -332,7 +332,11 @@ def _question_content(question: LessonQuestion, found: RecordedStep) -> dict[str
         "checks": question.check is not None or question.right is not None,
         "right": None
         if right is None
-        else {"answers": [_plain(answer) for answer in (right.answer, *right.others)], "tolerance": right.tolerance},
+        else {
+            "answers": [_plain(answer) for answer in (right.answer, *right.others)],
+            "tolerance": right.tolerance,
+            "is_share": right.is_share,
+        },
         "said": "" if right is None else _answer_sentence(question, right, found.keys),
         "hints": [tree(markdown_of(hint)) for hint in question.hints],
         "reveal": tree(markdown_of(question.reveal)),

@@ -57,6 +57,7 @@ class CheckedAnswer:
     said: LazyMessage
     others: tuple[Answer, ...] = ()  # other correct answers
     tolerance: float = 0.005  # tolerance of a numeric answer
+    is_share: bool = False  # a student may also type the answer, 0 to 1, as a percentage
 
     def accepts(self, given: Answer) -> bool:
         """Return True if a student's answer is correct; for words, case and surrounding spaces are ignored.
@@ -74,14 +75,13 @@ class CheckedAnswer:
     def share(self, given: Answer) -> float | None:
         """Return a student's percentage as a share if the share is correct; None otherwise.
 
-        A student may type 85 for 0.85, but only if the correct answer is a share below 1: the tolerance of a count or a
-        rank would accept any percentage.
+        A student may type 85 for 0.85, but only if the correct answer is a share: 7 for 0.33 bits would be wrong.
 
-        >>> CheckedAnswer(0.85, gettext_lazy("")).share(85), CheckedAnswer(2.0, gettext_lazy(""), tolerance=3).share(72)
+        >>> weight, bits = (CheckedAnswer(0.85, gettext_lazy(""), is_share=is_share) for is_share in (True, False))
+        >>> weight.share(85), bits.share(85)
         (0.85, None)
         """
-        is_share = isinstance(self.answer, float) and 0 < self.answer < 1 and self.tolerance < 0.5
-        if not is_share or not isinstance(given, int | float) or not 1 < given <= 100:
+        if not self.is_share or not isinstance(given, int | float) or not 1 < given <= 100:
             return None
         return given / 100 if self.accepts(given / 100) else None
 

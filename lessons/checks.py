@@ -39,6 +39,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
             weight=found,
         ),
         tolerance=0.01,
+        is_share=True,
     )
 
 
@@ -60,6 +61,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
             usual=mine - own,
         ),
         tolerance=0.01,
+        is_share=True,
     )
 
 
@@ -225,8 +227,9 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
     return CheckedAnswer(
         float(turned.sum()),
         gettext_lazy(
-            "{many} of {heads} heads turn from “{to}” to “{over}”.",
+            "{many} of {heads} heads turn from “{to}” to “{over}” (weights differ by over {least:g}).",
             many=int(turned.sum()),
+            least=by,
             heads=turned.size,
             to=to,
             over=over,
@@ -241,7 +244,9 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
     largest = max(
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
     )
-    return CheckedAnswer(largest, gettext_lazy("The largest weight to a later token is {weight:.1%}.", weight=largest))
+    return CheckedAnswer(
+        largest, gettext_lazy("The largest weight to a later token is {weight:.1%}.", weight=largest), is_share=True
+    )
 
 
 def _prefers(view: View, word: str, to: str, over: str, by: float = 0.0) -> BoolArray:

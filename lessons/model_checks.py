@@ -175,6 +175,7 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
         given,
         gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.1%}.", word=word, to=to, weight=given),
         tolerance=0.01,
+        is_share=True,
     )
 
 

@@ -167,6 +167,7 @@ def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> Che
         float(row[_index(tokens, to)]),
         gettext_lazy("The softmax for “{word}” is {row}.", word=word, row=" ".join(f"{number:.2f}" for number in row)),
         tolerance=0.01,
+        is_share=True,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attention.view import DisplayToken
 from i18n import LazyMessage, _, active_language, gettext_lazy
@@ -53,11 +54,11 @@ def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer
     if question.check is not None:
         found = truth(question.check, asked)
     elif question.right is not None:
-        found = CheckedAnswer(question.right, LazyMessage(""))
+        is_share = isinstance(question.right, float) and 0 < question.right < 1
+        found = CheckedAnswer(question.right, LazyMessage(""), is_share=is_share)
     else:
         return None
-    tolerance = found.tolerance if question.tolerance is None else question.tolerance
-    return CheckedAnswer(found.answer, found.said, found.others, tolerance)
+    return found if question.tolerance is None else replace(found, tolerance=question.tolerance)
 
 
 def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[DisplayToken] = ()) -> str:
@@ -77,8 +78,11 @@ def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[Displ
 def describe_answer(
     question: LessonQuestion, right: CheckedAnswer, keys: Sequence[DisplayToken] = ()
 ) -> LazyMessage | str:
-    """Return a translatable sentence with the right answer and the numbers behind it."""
-    if right.said and question.kind != "choice":
+    """Return a translatable sentence with the right answer and the numbers behind it.
+
+    The numbers behind the answer of a choice, or behind a number, need not contain it.
+    """
+    if right.said and question.kind not in ("choice", "number"):
         return right.said
     answer = format_answer(question, right.answer, keys).rstrip(".。")  # Choices may be sentences.
     answered = gettext_lazy("The answer: {answer}.", answer=answer)

@@ -202,7 +202,15 @@ console.log(JSON.stringify(cases.map(([kind, right, given]) => given.map((one) =
 @pytest.mark.slow
 def test_the_script_accepts_the_answers_that_the_app_accepts() -> None:
     cases = [
-        (kind, {"answers": [right.answer, *right.others], "tolerance": right.tolerance}, given)
+        (
+            kind,
+            {
+                "answers": [right.answer, *right.others],
+                "tolerance": right.tolerance,
+                "is_share": right.is_share,
+            },
+            given,
+        )
         for kind, right, given in CASES
     ]
     code = ACCEPT % {"folder": (ROOT / "viz" / "components").as_uri()}

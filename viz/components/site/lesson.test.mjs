@@ -50,10 +50,10 @@ describe("progress", () => {
 test("a number may have a decimal comma and a true minus", () => {
   assert.deepEqual(["0.5", " 0,5 ", "−2", "", "x", "Infinity"].map(numberOf), [0.5, 0.5, -2, null, null, null]);
 });
-test("a percentage answers a question about a share, but not a count", () => {
-  const share = { answers: [0.85], tolerance: 0.005 };
+test("a percentage answers a question about a share, but not one in bits", () => {
+  const share = { answers: [0.85], tolerance: 0.005, is_share: true };
   assert.deepEqual([0.85, 85, 8.5].map((given) => accepts(share, "number", given)), [true, true, false]);
-  assert.equal(accepts({ answers: [2], tolerance: 3 }, "number", 72), false);
+  assert.equal(accepts({ answers: [0.33], tolerance: 0.3, is_share: false }, "number", 7), false);
 });
 
 test("the text of a tree has a line for each block", () => {

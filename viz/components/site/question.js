@@ -18,24 +18,24 @@ import { isOver } from "./progress.js";
  * @property {string[]} keys labels of the cells, for a token
  * @property {[number, number][]} spans tokens of each cell
  * @property {boolean} checks false if any answer is kept
- * @property {{answers: Answer[], tolerance: number}|null} right null if it could not be computed
+ * @property {Right|null} right null if it could not be computed
  * @property {string} said the right answer with its numbers
  * @property {Markup[][]} hints
  * @property {Markup[]} reveal
  */
+/** @typedef {{answers: Answer[], tolerance: number, is_share: boolean}} Right a share may be typed as a percentage */
 /** @typedef {{layer: number, head: number, token: number|null}} Followed a selection in the view */
 /** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: Followed) => void}} Control */
 
 /**
  * Return whether an answer is right; case and surrounding spaces of words are ignored.
- * @param {{answers: Answer[], tolerance: number}} right @param {Question["kind"]} kind @param {Answer} given
+ * @param {Right} right @param {Question["kind"]} kind @param {Answer} given
  */
-export function accepts({ answers, tolerance }, kind, given) {
+export function accepts({ answers, tolerance, is_share }, kind, given) {
   if (kind === "number") {
     const [value, right] = [Number(given), Number(answers[0])];
     const isClose = (/** @type {number} */ number) => Math.abs(number - right) <= tolerance + 1e-9;
-    const isShare = right > 0 && right < 1 && tolerance < 0.5; // a share may be typed as a percentage
-    return isClose(value) || (isShare && value > 1 && value <= 100 && isClose(value / 100));
+    return isClose(value) || (is_share && value > 1 && value <= 100 && isClose(value / 100));
   }
   const plain = (/** @type {Answer} */ answer) =>
     typeof answer === "string" ? answer.trim().toUpperCase() : JSON.stringify(answer);

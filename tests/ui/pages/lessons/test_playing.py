@@ -12,6 +12,7 @@ from i18n import _, translate, use_language
 from lessons.checks import truth
 from lessons.library import COURSE, ORDER, come_along
 from lessons.schema import Answer, LessonQuestion, LessonStep
+from lessons.steps import right_answer
 from tests.support.asking import asked, notes
 from tests.support.words import english
 from ui.pages.lessons.answers import NOT_YET
@@ -117,7 +118,7 @@ def test_a_percentage_is_accepted_for_a_share() -> None:
         (name, at)
         for name, lesson in come_along().items()
         for at, step in enumerate(lesson.steps)
-        if step.question is not None and step.question.kind == "number" and 0.1 < _number(step) < 1
+        if step.question is not None and step.question.kind == "number" and _is_share(step)
     )
     page = asked("lessons", lesson=name, step=str(at))
     share = _number(come_along()[name].steps[at])
@@ -126,9 +127,24 @@ def test_a_percentage_is_accepted_for_a_share() -> None:
     assert any(f"{share:g}." in note for note in notes(page))
 
 
+@pytest.mark.slow
+def test_a_percentage_is_refused_for_a_number_of_bits() -> None:
+    name, at = "claims_attention", 3
+    assert come_along()[name].steps[at].question.check.check == "mean_entropy"  # type: ignore[union-attr]
+    page = asked("lessons", lesson=name, step=str(at))
+    page.number_input(key=f"lesson_{name}_{at}_number").set_value(7.0).run()  # 0.07 would be within the tolerance.
+    assert str(NOT_YET) in notes(page)
+
+
 def _number(step: LessonStep) -> float:
     correct = right(step)
     return correct if isinstance(correct, float) else 0.0
+
+
+def _is_share(step: LessonStep) -> bool:
+    assert step.question is not None
+    found = right_answer(step.question, empty_view(step.view).asked)
+    return found is not None and found.is_share
 
 
 @pytest.mark.slow
