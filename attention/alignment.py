@@ -208,7 +208,10 @@ class AlignmentCounts:
 
     @property
     def share(self) -> Numbers:
-        """Return the share of linked target words whose predicted link is in P, 0 to 1; 0 if no word is linked."""
+        """Return the share of the manually linked target words whose predicted link is a manual link, 0 to 1.
+
+        The manual link may be sure or possible. The share is 0 if no word has a manual link.
+        """
         share: Numbers = self.found / np.maximum(self.words, 1)
         return share
 

@@ -222,10 +222,10 @@ CODINGS = {dtype: coding for coding, dtype in STORED.items()}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
-    """Encode a header and maps as a message for the browser, which frames.js decodes.
+    """Encode a header and attention maps as a binary message for the browser, which frames.js decodes.
 
-    ``arrays`` maps each name to (values, coding). The codings, such as square-root bytes, are listed in ``STORED``; the
-    receiver knows a tensor's coding by its dtype.
+    ``arrays`` maps each name to the pair (values, coding). The coding is the number format of the values in the
+    message, a name in ``STORED``, such as bytes of square roots.
     """
     tensors = {
         name: CODERS[coding](values).astype(STORED[coding], copy=False) for name, (values, coding) in arrays.items()

@@ -270,9 +270,10 @@ def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
 
 
 def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
-    """Return the order of tokens after two words swap positions; ``first`` and ``second`` index ``words``.
+    """Return the order of a text's tokens after the words numbered ``first`` and ``second`` swap places.
 
-    Raise ValueError if a word is missing, if both words are equal, or if they belong to different texts or stretches.
+    The numbers are indices into ``words(row)``. Raise ValueError if a word is missing, if both words are equal, or if
+    the words are in different texts or have a special token between them.
     """
     parts = word_stretches(row)
     every = [unit for stretch in parts for unit in stretch]

@@ -122,7 +122,7 @@ class Record:
         return found
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """Return the sum of each row's weights, shape (row,) float32: one, or less with an attention sink."""
+        """Return the sum of each row's weights, shape (row,) float32: 1, or less if a sink takes part of a row."""
         sink, places = self._sink(head), positions(rows, self.queries)
         if sink is None:
             return np.ones(len(places), dtype=np.float32)

@@ -146,7 +146,7 @@ class ToyLayer:
 
 @dataclass(frozen=True, eq=False)
 class ToyExample:
-    """The intermediate results of all steps of the small example, float64."""
+    """The numbers of every step from words to predicted words in the small example, float64."""
 
     positions: Numbers | None  # (token, column); None without positions
     x: Numbers  # (token, column), input of attention

@@ -183,9 +183,10 @@ class ExploreVisitor:
         self.map("tile", layer=layer, head=head, q0=0, q1=rows, k0=0, k1=cols, size=512)
 
     def keep(self, pick: random.Random) -> int:
-        """Select a random head by a selection token; return the transferred bytes.
+        """Select a random head on the page Explore, as a click does; return the transferred bytes.
 
-        The page's script runs only if the server asks for it.
+        Only the selection is sent, if the page has a token that allows this. The page's script runs if the server asks
+        for it.
         """
         shown = self.session.picture
         shown["selection"] |= {"layer": pick.randrange(shown["layers"]), "head": pick.randrange(shown["heads"])}

@@ -227,9 +227,9 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows with the rate of false claims that a head differs from the best of three rules.
+    """Simulate how often the page Measure claims by chance that a head differs from simple rules; yield the rates.
 
-    Heads and rules guess between two candidates.
+    Heads and rules guess between two candidates, so every claim is false.
     """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]

@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """Run the app until it ends, and open a browser at the text; return the exit status of the app."""
+    """Run the app, and open a browser with the text that the command line names; return the exit status of the app."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)

@@ -79,7 +79,10 @@ def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def numpy_stages(asked: CheckContext) -> CheckedAnswer:
-    """Count the stages (torch calls) of a forward pass, all of which NumPy recomputes from ids and weights."""
+    """Return the number of steps of a forward pass that NumPy recomputes, as the answer to a lesson's question.
+
+    A step is a call of a torch function. The answer also has the largest difference between NumPy and torch.
+    """
     one, trace = asked.reading, asked.trace()
     written = () if trace.target is None else trace.target.ids
     passed = asked.models.inspect(

@@ -1,4 +1,4 @@
-"""Markdown of lessons as a tree of elements, for pages that build elements without an HTML parser, and MathML.
+"""Conversion of a lesson's Markdown and formulas to a tree of HTML and MathML elements.
 
 A tree is a list of nodes; a node is a text, or a list of a tag and its children. Only a fixed set of tags is created,
 so text of a lesson cannot become markup. HTML is shown as text, and images are not converted.

@@ -115,7 +115,7 @@ class TomlTable:
         return name in self.values
 
     def names(self) -> list[str]:
-        """Return the keys of the table."""
+        """Return the keys of this table of the lesson file."""
         return list(self.values)
 
     def take(self, name: str) -> Any:

@@ -215,7 +215,7 @@ SKIPPED = ("text", "cut")  # ``way_out`` values of errors that concern a single 
 
 
 class TraceSource(Protocol):
-    """A protocol for backends that can trace sentence pairs, as ``advance`` needs."""
+    """A protocol for backends that run a model on sentence pairs and return its attention."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Return the attention of a model on each requested text, in the order of the requests."""
@@ -224,7 +224,7 @@ class TraceSource(Protocol):
 
 @dataclass(frozen=True)
 class AlignmentRun:
-    """The sentence pairs and the model of a scoring run."""
+    """The sentence pairs and the model whose cross-attention heads are scored on them."""
 
     alignments: Alignments
     model: str
@@ -232,7 +232,7 @@ class AlignmentRun:
 
     @property
     def key(self) -> str:
-        """Return the SHA-256 of the sentences, the model and the chunk size, by which saved progress is found."""
+        """Return the SHA-256 of the sentences, the model and the chunk size, which identifies saved progress."""
         stated = [self.alignments.digest, self.model, self.revision, CHUNK]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
@@ -264,7 +264,10 @@ class BestHead:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more": correct words of the head versus the diagonal baseline."""
+        """Return the result of the test of the head against the diagonal baseline, by correctly aligned words.
+
+        The result is "more" or "less" if the difference is significant, else "not clearly more".
+        """
         return verdict(self.p, self.share - self.diagonal)
 
 

@@ -1,4 +1,4 @@
-"""The ``score`` command: it reads annotated files, prints progress, writes scores, and can be resumed."""
+"""The ``score`` command, which scores attention heads on annotated files, shows progress, and can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotated corpora, and parsers of two formats: tables with named columns, and GAP."""
+"""Annotated texts on which heads are scored, and parsers of two formats: tables with named columns, and GAP."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ParsedCorpus:
 
 @dataclass(frozen=True)
 class CorpusFormat:
-    """A file format: its parser, the names of the directions, and the reason why a file may have no link."""
+    """A file format: its parser, the names of a link's two directions, and the reason why a file may have no link."""
 
     parse: Callable[[str], ParsedCorpus]
     directions: tuple[str, ...]
@@ -171,7 +171,11 @@ GAP_COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", 
 
 
 def parse_gap(text: str) -> ParsedCorpus:
-    """Parse the rows of a GAP file with exactly one right name; raise UserError with the line of an error."""
+    """Parse a GAP file: sentences with a pronoun and two names, A and B, of which the pronoun means one.
+
+    Rows in which the pronoun means neither name, or both, are left out and counted. Raise UserError with the line of an
+    error.
+    """
     lines = text.split("\n")
     header = lines[0].split("\t")
     lacking = [column for column in GAP_COLUMNS if column not in header]

@@ -1,4 +1,4 @@
-"""Answers of a model under many sets of edits, asked in batches."""
+"""Values of a model's answer under many sets of edits, requested in batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SETS = 500  # sets in a request
 
 
 def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
-    """Return the number of edit sets in a request about a text of ``tokens`` tokens.
+    """Return how many sets of edits fit into a single request about a text of ``tokens`` tokens.
 
     ``at_once`` limits the tokens of a request, summed over its sets.
 

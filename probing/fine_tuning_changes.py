@@ -97,7 +97,7 @@ def write(
 
 
 def refuse(folder: Path, why: str) -> None:
-    """Write to ``changes.json`` the reason ``why`` a comparison is impossible, instead of its metadata."""
+    """Write to ``changes.json`` that a comparison is impossible, with the reason ``why``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(
         json.dumps({"refused": why, "of": lazy.message_parts(why)}, ensure_ascii=False) + "\n",

@@ -49,7 +49,7 @@ class PronounHeadScore:
 
 
 def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
-    """Choose the best head for pronouns on half of the sentences, and return its score on the other half.
+    """Choose the best head for pronouns on half of the sentences, and return its score on the remaining half.
 
     ``tally`` has the links that each head finds. Return None if a half has no links.
     """

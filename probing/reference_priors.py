@@ -1,8 +1,8 @@
 """Positional priors: the mean weight that an attention head gives a position, such as the previous token.
 
-They are measured on bundled sentences, or stored with the app. Models of a single text read every second annotated
-sentence (assets/probes). Encoder-decoders read every second aligned pair (assets/alignments), so that all their stacks
-have input. The cost is two batches of short sentences, about that of a text of 400 tokens.
+The priors are measured on bundled sentences, or stored with the app. Models of a single text read every second
+annotated sentence (assets/probes). Encoder-decoders read every second aligned pair (assets/alignments), so that all
+their stacks have input. The cost is two batches of short sentences, about that of a text of 400 tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ STORED = Path(__file__).resolve().parent.parent / "assets" / "habits.safetensors
 
 
 def requests(model: str, revision: str | None, kind: str) -> list[TraceRequest]:
-    """Return the requests that measure the priors; ``kind`` is "encoder", "decoder" or "encoder-decoder"."""
+    """Return the requests for the texts on which a model's positional priors are measured.
+
+    ``kind`` is "encoder", "decoder" or "encoder-decoder".
+    """
     if kind == "encoder-decoder":
         return [TraceRequest(model, pair.source, revision=revision, target=pair.target) for pair in load().pairs[::2]]
     return [TraceRequest(model, item.text, revision=revision) for item in load_ready_set("grammar").items[::2]]

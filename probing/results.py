@@ -49,7 +49,10 @@ class RelationRow:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more": the links that the head finds, compared with the rule."""
+        """Return the result of the test of the head against the baseline rule, by the links that they find.
+
+        The result is "more" or "less" if the difference is significant, else "not clearly more".
+        """
         return verdict(self.p, self.accuracy - self.baseline)
 
 
@@ -82,10 +85,10 @@ def held_out_best(
 ) -> RelationRow | None:
     """Return the best head for a relation, chosen on one part of the data and evaluated on another.
 
-    Choosing and evaluating on the same links would make the best of many heads look skilled. The head is chosen on the
+    The best of many heads would look skilled on the links on which it was chosen. The head is therefore chosen on the
     counts ``chooser`` and evaluated on all of ``tally``. Without ``chooser``, it is chosen on half of ``tally`` and
-    evaluated on the other half. Return None if the relation does not occur in both parts. The p-value is not corrected
-    for several relations; ``correct_together`` does that.
+    evaluated on the remaining half. Return None if the relation does not occur in both parts. The p-value is not
+    corrected for several relations; ``correct_together`` does that.
     """
     basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
     counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
@@ -105,7 +108,7 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the row of a head on the links ``counts``, compared with the rule that is best on the links ``basis``.
+    """Return the result of a head on the links ``counts``, compared with the rule that is best on the links ``basis``.
 
     ``doubts`` are the p-values of all heads, shape (direction, layer, head), and ``place`` is the index of this head in
     ``doubts``. ``rule`` describes the choice of the rule.
@@ -140,12 +143,12 @@ def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCount
 
 
 def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
-    """Return True for each link that a baseline rule finds, shape (link,); all False for the rule "guess"."""
+    """Return True for each link that the baseline rule ``rule`` finds, shape (link,); False for the rule "guess"."""
     return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
 def candidates(corpus: AnnotatedCorpus) -> bool:
-    """Return True if the corpus gives candidates for each link, False if all words are candidates."""
+    """Return True if the corpus lists candidates for each link, False if any word of the text may be its target."""
     return corpus.format != "conllu"
 
 
@@ -202,7 +205,7 @@ class ListedLink:
 
 
 def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
-    """Return every link of a relation, with flags that show if the head at ``place`` and a baseline rule find it."""
+    """Return every link of a relation, marked if the head at ``place`` finds it, and if the baseline rule finds it."""
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [

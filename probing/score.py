@@ -42,9 +42,10 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Build the counts of the links at ``places``, which have the cues ``needed``.
+        """Return the counts for the links at ``places``, from the heads that find them.
 
-        ``hits`` is True if a head finds a link, shape (link, direction, layer, head).
+        ``hits`` is True if a head finds a link, shape (link, direction, layer, head). ``needed`` has the cue of each
+        link, the number that encodes the rules that find it (statistics.cue).
         """
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
@@ -105,10 +106,10 @@ class HitCounts:
     unread: int = 0  # links with words that the model could not read, which are not in ``counts``
 
     def add(self, corpus: AnnotatedCorpus, numbers: Sequence[int], found: BoolArray, read: BoolArray) -> None:
-        """Add the hits on the links of some texts of a corpus; ``numbers`` are the indices of the texts.
+        """Add the links that each head finds in some texts of a corpus; ``numbers`` are the indices of the texts.
 
         ``found`` (link, direction, layer, head) is True if a head finds a link, and ``read`` (link,) if the model could
-        read it. If the corpus pools its relations, all links are also counted under the name ALL.
+        read the link's text. If the corpus pools its relations, all links are also counted under the name ALL.
         """
         items = [(number, corpus.items[number]) for number in numbers]
         links = [(number, place, item) for number, item in items for place in range(len(item.links))]
@@ -216,7 +217,7 @@ class ScoringRun:
         return [list(chain(*texts[start : start + BATCH])) for start in range(0, len(texts), BATCH)]
 
     def question(self, batch: list[int]) -> LinksQuestion:
-        """Return the model request for the texts of a batch."""
+        """Return the model request that asks which heads find the links in the texts of a batch."""
         kind = RandomLinksQuestion if self.control else LinksQuestion
         return kind(self.model, self.revision, tuple(self.corpus.items[at] for at in batch))
 
@@ -313,7 +314,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class StateFile:
-    """The saved states of scoring runs by key; without a file, nothing is saved."""
+    """A file with the saved states of scoring runs, by the key of the run; without a file, nothing is saved."""
 
     file: Path | None
     states: dict[str, ScoringState] = field(default_factory=dict)

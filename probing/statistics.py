@@ -43,7 +43,8 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 def draws(width: int) -> int:
     """Return how often each site of a row is patched with random vectors, if the row has ``width`` sites.
 
-    A site is a word or a head. All sites of the row together give at least ROW_DRAWS effects, enough for a threshold.
+    A site is a word or a head. All sites of the row together give at least ROW_DRAWS random effects, enough for a
+    threshold.
 
     >>> draws(12), draws(4), draws(60)
     (4, 10, 3)
@@ -60,10 +61,10 @@ def row_thresholds(drawn: FloatArray) -> FloatArray:
 
 
 def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many sites of all rows exceed their row's threshold by chance: the mean, and a 95 % range.
+    """Return how many sites of all rows exceed their row's threshold by chance: (mean, low, high).
 
-    The result is (mean, lower end, upper end). ``drawn`` (row, draw) are the effects of random patches, and ``width``
-    is the number of sites (words or heads) per row.
+    ``low`` and ``high`` are the ends of a 95 % range. A site is a word or a head, and each row has ``width`` sites.
+    ``drawn`` (row, draw) are the effects of random patches, from which the thresholds are computed.
     """
     return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
@@ -129,9 +130,10 @@ Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Sum the differences between head and rule (-1, 0 or 1) over each sentence, (link, test) -> (sentence, test).
+    """Return the sums over each sentence of the differences between head and rule, (link, test) -> (sentence, test).
 
-    ``sentences`` has the index of each link's sentence, or of its group of dependent sentences.
+    A difference is -1, 0 or 1. ``sentences`` has the index of each link's sentence, or of its group of dependent
+    sentences.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
@@ -308,8 +310,9 @@ def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool)
     """Return the baseline rule that finds the most links; in a tie between distances, the shorter distance.
 
     ``cues`` and ``reported`` map each cue, which encodes the rules that find a link, to its number of links. If the
-    corpus has candidates, both are added up, which favours the rule over heads. Ties are then decided on ``reported``
-    alone. The rule "guess" is returned if it finds more of the reported links than the best other rule.
+    corpus has candidates, the counts of ``cues`` and ``reported`` are added up, which favours the rule over heads. Ties
+    are then decided on ``reported``. The rule "guess" is returned if it finds more of the reported links than the best
+    other rule.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1

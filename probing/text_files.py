@@ -1,4 +1,4 @@
-"""Text of files: UTF-8 or a guessed encoding, Parquet, and detection of files that are not text."""
+"""Decoding of text files in UTF-8 or a guessed encoding, of Parquet, and detection of files that are not text."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _statistical_guess(sample: bytes) -> str | None:
 
 
 def fits(content: bytes, coding: str) -> bool:
-    """Return True if an encoding can decode all bytes."""
+    """Return True if the encoding ``coding`` can decode all bytes of a file."""
     try:
         content.decode(coding)
     except UnicodeDecodeError:
@@ -333,7 +333,7 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return True if no encoding must be guessed: the file is Unicode, Parquet or not text."""
+    """Return True if the encoding of a file need not be guessed: the file is Unicode, Parquet or not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")

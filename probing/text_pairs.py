@@ -36,7 +36,7 @@ Bools = npt.NDArray[np.bool_]
 class Mean:
     """The mean of a value over groups of text pairs, for each head, with its 95 % interval, as arrays (head,).
 
-    A value is NaN if it is unknown: all are for no group, and the ends of the interval for fewer than LEAST groups.
+    Without groups, all values are NaN. With fewer than LEAST groups, the ends of the interval are NaN.
     """
 
     mean: Numbers
@@ -77,7 +77,7 @@ class ControlledChange:
 
     @property
     def apart(self) -> Numbers:
-        """Return each head's mean change in pairs minus that in control pairs, shape (head,)."""
+        """Return each head's mean change in text pairs minus its mean change in control pairs, shape (head,)."""
         return self.more.mean if self.within else self.change.mean - self.control.mean
 
     @property

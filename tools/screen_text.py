@@ -38,7 +38,10 @@ END = re.compile(r"(?<=[.!?])[”\"')]*\s+|\n+")
 
 @dataclass
 class GroupText:
-    """The messages of a view or package; ``long`` has those that exceed a limit of length, by kind."""
+    """The texts that a visitor sees in a view, or in a package that several views use.
+
+    ``messages`` are all texts. ``long`` lists the sentences, tooltips and labels with too many words.
+    """
 
     messages: set[str] = field(default_factory=set)
     long: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in LONGEST})

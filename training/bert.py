@@ -155,7 +155,10 @@ class PretrainingRun(loop.Run):
     )  # a frozen copy of the initial encoder for attention distillation; None without distillation
 
     def learn(self) -> StepResult:
-        """Return the loss of the next batch: masked tokens plus next sentence plus weighted attention distillation."""
+        """Return the loss of the next batch, from which the caller computes gradients.
+
+        The loss is the sum of masked tokens, next sentence, and weighted attention distillation.
+        """
         device, hold = self.precision.device, self.config.hold
         batch = self.batches(self.progress.step, self.masking_rate())
         reading = read(self.model, batch, device, attentions=self.teacher is not None)

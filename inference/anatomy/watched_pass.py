@@ -135,8 +135,8 @@ NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
 class Operation:
     """An operation of a layer in a recorded pass: attention, feed-forward sublayer, norm or scale.
 
-    ``made`` is the result of its last matrix, empty if no module computes it. ``leaves`` is the result of its outermost
-    module, which in some architectures includes the residual addition.
+    ``given`` is its input. ``made`` is the output of its last matrix product, empty if no module computes the product.
+    ``leaves`` is the output of its outermost module, which in some architectures has already added the residual.
     """
 
     kind: str  # "norm", "attention", "cross-attention", "feed-forward", or "scale" for a factor per channel

@@ -284,9 +284,9 @@ _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in c
 
 
 def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
-    """Return the transformers auto class, such as AutoModelForMaskedLM, for a model with a task head.
+    """Return the class of transformers that loads a model with a task head, such as AutoModelForMaskedLM.
 
-    ``writes`` is True if the model without a head generates a target text.
+    ``head`` is the task head. ``writes`` is True if the model without a task head generates a target text.
     """
     import transformers
 

@@ -228,6 +228,7 @@ def prepare(model: Any, way_out: str | None = None) -> bool:
     """Prepare a model for recording; raise UserError with the reason if the model fails on a short text.
 
     Return True if queries, keys and values can be recorded, or False if the model reports only attention maps.
+    ``way_out`` names the remedy that the error offers.
     """
     try:
         with as_user_error(gettext_lazy("{name} cannot be traced.", name=type(model).__name__), way_out=way_out):

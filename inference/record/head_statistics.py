@@ -32,7 +32,10 @@ class MapSides:
 
 @dataclass(frozen=True, eq=False)
 class LayerStatistics:
-    """The statistics of a layer over a batch of texts, as described in inference.tasks.atlas.StackStatistics."""
+    """The strongest links and attention measures of each head of a layer, over a batch of texts.
+
+    inference.tasks.atlas.StackStatistics describes the fields.
+    """
 
     links: list[Columns]  # (head,), with the numbers of the batch as windows
     written: list[Columns]  # (head,)

@@ -89,7 +89,7 @@ class RecipientHook:
 
 
 class RandomHook(PatchHook):
-    """The hook of a pass without a donor; it adds to each activation a random vector of the same norm."""
+    """A hook that adds to each patched activation a random vector of the same norm, as a control for patching."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:  # noqa: ARG002  (a hook)
         """Return ``values`` with a random vector added at the tokens of the patch, drawn by its seed.

@@ -223,7 +223,7 @@ class AttentionRecording:
 
     @property
     def call(self) -> RecordedCall:
-        """Return the only call; raise ValueError with the number of calls if there is not exactly one."""
+        """Return the recorded call of the model; raise ValueError with the number of calls unless it is exactly one."""
         passes = self._store.passes
         if len(passes) != 1:
             raise ValueError(SEVERAL.format(count=len(self.calls)) if passes else NO_CALLS)
@@ -231,22 +231,22 @@ class AttentionRecording:
 
     @property
     def layers(self) -> tuple[RecordedLayer, ...]:
-        """Return the layers of the only call; raise ValueError if there is not exactly one call."""
+        """Return the layers of the recorded call; raise ValueError unless exactly one call of the model is recorded."""
         return self.call.layers
 
     @property
     def encoder(self) -> tuple[RecordedLayer, ...]:
-        """Return the encoder's layers of the only call."""
+        """Return the encoder's layers; raise ValueError unless exactly one call of the model is recorded."""
         return self.call.encoder
 
     @property
     def decoder(self) -> tuple[RecordedLayer, ...]:
-        """Return the decoder's layers of the only call."""
+        """Return the decoder's layers; raise ValueError unless exactly one call of the model is recorded."""
         return self.call.decoder
 
     @property
     def cross(self) -> tuple[RecordedLayer, ...]:
-        """Return the cross-attention layers of the only call."""
+        """Return the cross-attention layers; raise ValueError unless exactly one call of the model is recorded."""
         return self.call.cross
 
     @property

@@ -68,7 +68,7 @@ class BlockRecorder:
             self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
 
     def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
-        """Record the call of a module, unless the block has ended."""
+        """Record the call of a module; calls after the end of the block are ignored."""
         if self.output is not None:
             return
         given, gave = (

@@ -37,7 +37,7 @@ class AtlasBackend(Protocol):
 
 @dataclass(frozen=True)
 class AtlasPlan:
-    """The texts, the model and the limits of an atlas.
+    """The texts, the model and the limits of an atlas, and the part of the texts (shard) that this build reads.
 
     The shard (i, n) reads every n-th block of texts, beginning with block i.
     """
@@ -73,7 +73,7 @@ class _Block:
 def build(
     backend: AtlasBackend, plan: AtlasPlan, state: AtlasState | None = None, workers: int = 1
 ) -> Iterator[AtlasState]:
-    """Read the remaining blocks of a plan, and yield the state (always the same object) after each.
+    """Read the blocks of texts that ``state`` lacks, and yield the state (always the same object) after each block.
 
     ``workers`` requests run concurrently. The state is complete after every step, so the caller may stop iterating and
     continue later. Raise UserError if a file or the model cannot be read.

@@ -81,9 +81,9 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
     """Build or continue an atlas and write it; return its state, and True if all texts were read.
 
     ``say`` is called with every message about progress. If ``checks`` is set, a complete atlas also gets a control with
-    random weights, and gold relations if a file of the plan is CoNLL-U. A stopped atlas contains the texts that were
-    read, and is written if there are any. ``run`` replaces the function that reads the texts, for example on a
-    cluster. Raise UserError if a file, the model or the folder cannot be used.
+    random weights, and gold relations if a file of the plan is CoNLL-U. An atlas that is stopped early contains the
+    texts read so far, and is not written if there are none. ``run`` replaces the function that reads the texts, for
+    example on a cluster. Raise UserError if a file, the model or the folder cannot be used.
     """
     refuse_other_folder(folder)
     sources = plan.sources()
@@ -132,7 +132,10 @@ def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasStat
 
 
 def gold_relations(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> dict[str, Any] | None:
-    """Return ``score_relations`` for the plan's first CoNLL-U file; None if there is none, or scoring fails."""
+    """Return the accuracy of every head on the relations of the plan's first CoNLL-U file, as ``score_relations`` does.
+
+    Return None if there is no such file, or scoring fails.
+    """
     file = next((file for file in plan.files if file.suffix.lower() == ".conllu"), None)
     if file is None:
         return None

@@ -16,11 +16,11 @@ FIFTHS = 5
 
 @dataclass(frozen=True)
 class SampledWindow:
-    """A window of text, sampled for a head by the largest excess of a link in the window.
+    """A window of text in which a head has a strong link, or that was drawn for comparison.
 
     The excess of a link is its weight minus the mean weight on the same key (attention.excess). Windows are ranked by
-    ``excess``, their largest. ``stratum`` is 0 for the top windows. The others were drawn at random from a fifth of
-    the ranking: 1 is the fifth with the largest excess, 5 that with the smallest.
+    ``excess``, the largest excess of any of their links. ``stratum`` is 0 for the top windows. Other windows are drawn
+    at random from a fifth of the ranking: 1 is the fifth with the largest excess, 5 the fifth with the smallest.
     """
 
     window: int
@@ -146,8 +146,8 @@ def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
     """Return the token spellings that a head uses most, as "queries" or as "keys" (``side``).
 
-    Each entry is (spelling, occurrences, the head's mean, the mean over all heads). For queries, the mean is over the
-    occurrences' largest excess in their row. For keys, it is over the mean weight that other words give an occurrence.
+    Each entry is (spelling, occurrences, mean of the head, mean of all heads). Queries are averaged by the largest
+    excess in the row of an occurrence, keys by the mean weight that other words give an occurrence.
     """
     part, own = local_index(atlas, head)
     names = atlas.forms["form"].to_pylist()

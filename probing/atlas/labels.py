@@ -25,12 +25,14 @@ LEVEL = 0.05
 class HeadLabel:
     """A label of a head with its evidence on held-out texts.
 
-    ``kind`` is the name of a measure in SHARES, or of a relation. ``value`` is the share of attention, or the share of
-    the relation's links that the head finds, from 0 to 1. It was measured, with its 95 % interval ``low`` to ``high``,
-    on ``n`` texts, or links of the relation, that had no part in the choice of the label.
+    ``kind`` is the name of a relation, or a measure in SHARES: the part of the attention on some kind of token.
+    ``value`` is the share of the relation's links that the head finds, or that part of its attention, from 0 to 1. It
+    was measured, with its 95 % interval ``low`` to ``high``, on ``n`` links or texts that had no part in the choice of
+    the label.
 
-    ``random`` is the largest such number of a head with random weights; for a share, the upper end of its interval.
-    ``rule`` is the accuracy of the best rule without a model, from 0 to 1; None for a share.
+    ``random`` is the largest such value of a head with random weights; for a part of the attention, the upper end of
+    its interval. ``rule`` is the accuracy of the best rule without a model, from 0 to 1; None for a part of the
+    attention.
     """
 
     head: int  # number in Atlas.heads

@@ -37,10 +37,10 @@ class LinkQuery:
 
 @dataclass(frozen=True, eq=False)
 class FoundLinks:
-    """The links that a search has found, sorted by excess, as columns (link,) of links.parquet.
+    """The links that a search of an atlas has found, sorted by excess, as columns (link,) of links.parquet.
 
-    An atlas stores only the strongest links of each head, so a search may miss weaker links. ``complete`` is True if it
-    has missed none whose excess is above the search's limit and above attention.strongest_links.LEAST.
+    An atlas stores only the strongest links of each head, so a search may miss weaker links. ``complete`` is True if no
+    link is missing whose excess is above the search's limit and above attention.strongest_links.LEAST.
     """
 
     columns: Mapping[str, Any]
@@ -54,7 +54,7 @@ class FoundLinks:
 
 
 def find_links(atlas: Atlas, query: LinkQuery) -> FoundLinks:
-    """Return the links in the atlas that match a search; raise UserError if it lacks a word or a head."""
+    """Return the stored links that match a search; raise UserError if the atlas lacks a word or a head."""
     notes: list[str] = []
     words = [(name, _form(atlas, word, notes)) for name, word in (("query", query.query), ("key", query.key))]
     chosen = [at for at, head in enumerate(atlas.heads) if _matches(head, query)]

@@ -27,10 +27,10 @@ NO_TAG = ""
 
 @dataclass(eq=False)
 class StackState:
-    """The statistics of a stack's heads so far.
+    """The statistics of a stack's heads so far, over the blocks of texts read.
 
-    They are the strongest links by excess (``links``) and by size (``written``), tables with a row for each window,
-    sums over the tokens of each spelling, and the histogram of distances.
+    ``links`` has the strongest links by excess, and ``written`` those by the norm of their output. Other fields have a
+    row for each window, sums over the tokens of each spelling, and the histogram of distances.
     """
 
     layers: int
@@ -65,7 +65,7 @@ class StackState:
         self.key_sums = add_by_form(self.key_sums, keys, found.received)
 
     def floors(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the least excess, and the least size, that a new link of each head needs to be kept.
+        """Return the smallest excess, and the smallest size, with which a new link of each head is kept.
 
         Both have a value for each head. The size of a link is its weight × ‖value · W_O‖.
         """
@@ -74,7 +74,7 @@ class StackState:
 
 
 def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
-    """Add ``values`` (token, head) to the ``sums`` (form, head) of the tokens' forms, and return the new sums.
+    """Add ``values`` (token, head) to the ``sums`` (form, head) of the tokens' spellings, and return the new sums.
 
     ``forms`` (token,) are the numbers of the tokens' spellings.
     """

@@ -27,7 +27,10 @@ SUFFIXES = (".txt", ".md", ".jsonl", ".parquet", ".tsv", ".csv", ".conllu")
 
 @dataclass(frozen=True)
 class AtlasText:
-    """A text of an atlas, with its translation or with the parts of speech of its words."""
+    """A text that a model reads to describe its heads (an atlas), perhaps with its translation or parts of speech.
+
+    ``tags`` has pairs of a character's index, at which a word begins, and the word's part of speech.
+    """
 
     text: str
     target: str | None = None

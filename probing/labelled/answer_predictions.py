@@ -19,11 +19,11 @@ from probing.text_pairs import Mean, mean_of
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """A test question with its gold answers, and the model's answer ``said``, which is "" for "no answer".
+    """A test question with its gold answers, and the answer of a fine-tuned model, with scores.
 
-    ``place`` is the span of the model's answer in the passage, in characters, and ``probability`` its probability; both
-    are None if unknown. ``exact_match`` and ``f1`` are SQuAD's scores of the answer, from 0 to 1. ``baseline`` is the
-    F1 of the passage's sentence that shares the most words with the question.
+    ``said`` is the model's answer, "" for "no answer". ``place`` is its span in the passage, in characters, and
+    ``probability`` its probability; both are None if unknown. ``exact_match`` and ``f1`` are SQuAD's scores of the
+    answer, from 0 to 1. ``baseline`` is the F1 of the passage's sentence that shares the most words with the question.
     """
 
     asked: PassageQuestion

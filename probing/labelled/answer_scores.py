@@ -18,7 +18,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|(?<=[。！？])[”’
 
 
 def normalize_answer(text: str) -> str:
-    """Return the text in lower case without ASCII punctuation, articles and repeated spaces, as SQuAD's script does.
+    """Return an answer in lower case without ASCII punctuation, articles and repeated spaces, as SQuAD's script does.
 
     >>> normalize_answer("The  U.S. Army, an army")
     'us army army'
@@ -41,7 +41,7 @@ def answer_tokens(text: str) -> list[str]:
 
 
 def exact_match(said: str, true: str) -> float:
-    """Return 1.0 if both answers are equal after normalisation, else 0.0.
+    """Return 1.0 if the predicted and the gold answer are equal after normalisation, else 0.0.
 
     >>> exact_match("the Tower!", "Tower"), exact_match("Towers", "Tower")
     (1.0, 0.0)
@@ -50,10 +50,10 @@ def exact_match(said: str, true: str) -> float:
 
 
 def answer_f1(said: str, true: str, no_answer: bool = True) -> float:
-    """Return the F1 of the tokens that both answers share, from 0 to 1.
+    """Return the F1 of the tokens that the predicted and the gold answer share, from 0 to 1.
 
-    If both answers are empty, F1 is 1 in SQuAD 2.0's script (``no_answer``) and 0 in that of 1.1; if only one is empty,
-    it is 0.
+    If both answers are empty, F1 is 1 with ``no_answer``, as in SQuAD 2.0's script, and otherwise 0, as in SQuAD 1.1's.
+    If a single answer is empty, F1 is 0.
 
     >>> round(answer_f1("the old tower", "Tower of Pisa"), 3), answer_f1("", "")
     (0.4, 1.0)

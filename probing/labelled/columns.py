@@ -1,4 +1,4 @@
-"""Texts and classes from tables, with columns found by name, by content, or as requested."""
+"""Parsing of tables of texts and classes; columns are found by name or content, or as the user requests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_CLASSES = 200
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the texts and the labels: a name, a number from 1, or None to detect it."""
+    """The column of the texts and the column of the labels: a name, a number from 1, or None to detect it."""
 
     text: str | None = None
     label: str | None = None

@@ -95,7 +95,7 @@ Line = tuple[int, list[str]]  # (line number, fields)
 
 @dataclass(frozen=True)
 class WordColumns:
-    """The columns of words and tags, counted from 1; a value of None is detected from the file.
+    """The column of words and the column of tags, counted from 1; None detects a column from the file.
 
     ``apart`` is True if the text has spaces between words.
     """

@@ -21,12 +21,12 @@ Rows = Sequence[LabeledText] | Sequence[TaggedText]
 
 
 def parts(labels: LabeledDataset) -> dict[str, Rows]:
-    """Return the rows of each split."""
+    """Return the rows of a dataset by split: train, dev and test."""
     return {"train": labels.train, "dev": labels.dev, "test": labels.test}
 
 
 def all_rows(labels: LabeledDataset) -> list[LabeledText | TaggedText]:
-    """Return the rows of all splits."""
+    """Return the rows of train, dev and test in a single list."""
     return [*labels.train, *labels.dev, *labels.test]
 
 

@@ -95,7 +95,7 @@ Verdict = Literal["", "right", "missed", "wrong"]
 
 @dataclass(frozen=True)
 class ComparedWord:
-    """The verdict on a word of a tagged text, such as "missed".
+    """A word of a tagged text with the verdict on its predicted tag, such as "missed".
 
     ``label`` describes the span if the word is its first, else it is "".
     """
@@ -105,7 +105,7 @@ class ComparedWord:
 
 
 def compare_words(row: TagPrediction) -> Iterator[ComparedWord]:
-    """Yield the verdict on each word of a sentence.
+    """Yield each word of a sentence with the verdict on its predicted tag.
 
     A span is right if its type and both ends are right; the words of other spans are "missed" or "wrong".
 
@@ -154,8 +154,8 @@ Numbers = npt.NDArray[np.float64]
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
     """Return the column totals of bootstrap samples of the rows, (row, number) -> (draw, number).
 
-    Each draw samples as many rows as there are, with replacement. A function of totals, such as F1, can then be
-    computed for each draw. The seed is fixed.
+    Each sample has as many rows as there are, drawn with replacement, so that a function of totals, such as F1, can be
+    computed for each sample. The seed is fixed.
 
     >>> redrawn(np.ones((4, 1)), draws=2).tolist()
     [[4.0], [4.0]]
@@ -169,10 +169,10 @@ def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
 
 
 def interval(value: float, drawn: Numbers) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a statistic between 0 and 1.
+    """Return the 95 % bootstrap interval of a statistic between 0 and 1, by the basic bootstrap.
 
     ``value`` is the observed statistic, and ``drawn`` has its value in each bootstrap sample. The basic interval
-    mirrors the draws at the observed value and so corrects their bias (A. C. Davison, D. V. Hinkley, 1997, Bootstrap
+    mirrors the samples at the observed value and so corrects their bias (A. C. Davison, D. V. Hinkley, 1997, Bootstrap
     Methods and their Application, chapter 5.2).
 
     >>> [round(end, 2) for end in interval(0.5, np.linspace(0.5, 0.7, 41))]
@@ -236,7 +236,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """Return a confusion matrix of the labels ``kept``, with the sums of all other labels as last row and column.
+    """Return a smaller confusion matrix, in which all labels except ``kept`` are summed in the last row and column.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]

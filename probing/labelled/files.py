@@ -105,7 +105,7 @@ def name_file_in_errors(file: File) -> Iterator[None]:
 
 
 def check_length(text: str, line: int) -> str:
-    """Return ``text``; raise UserError with its line if it is too long."""
+    """Return ``text`` unchanged; raise UserError that names the line if the text is too long."""
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
@@ -119,7 +119,7 @@ def check_length(text: str, line: int) -> str:
 
 
 def check_rows(rows: int, line: int) -> None:
-    """Raise UserError if a file has more rows than allowed at this line."""
+    """Raise UserError if a file has more rows than allowed; ``line`` is the line of the last row."""
     if rows >= MOST_ROWS:
         raise UserError(
             gettext_lazy(
@@ -154,7 +154,7 @@ def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "te
 
 
 def kinds(row: LabeledText | TaggedText) -> frozenset[str]:
-    """Return the class of a row, or the types of its spans."""
+    """Return the class of a text, or the types of the spans of a tagged text."""
     if isinstance(row, LabeledText):
         return frozenset([row.label])
     return frozenset(tag[2:] for tag in row.tags if tag != OUTSIDE)

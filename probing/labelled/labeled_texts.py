@@ -138,7 +138,7 @@ def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
 
 
 def make_place_pool() -> Callable[[Place], Place]:
-    """Return a function that replaces equal spans by the same object, to save memory.
+    """Return a function that returns the same object for equal spans, to save memory.
 
     100,000 sentences share a few distinct spans.
     """

@@ -21,7 +21,7 @@ Pair = tuple[int, int]  # (true, predicted) as indices into ``TestPredictions.la
 
 @dataclass(frozen=True, slots=True)
 class TextPrediction:
-    """A text with its true and its predicted class, as indices into ``TestPredictions.labels``.
+    """A test text with its true and its predicted class, as indices into ``TestPredictions.labels``.
 
     ``sure`` is the probability of the predicted class, and ``due`` that of the true class.
     """
@@ -65,7 +65,10 @@ class TagPrediction:
 
     @property
     def sure(self) -> float:
-        """Return the confidence by which rows are sorted: the highest of a wrong tag, else the lowest of all tags."""
+        """Return the confidence by which rows are sorted, 0 to 1.
+
+        It is the highest probability of a wrong tag, or, if all tags are right, the lowest probability of any tag.
+        """
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)
@@ -134,7 +137,7 @@ def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
 
 
 def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
-    """Return the rows that are counted in the cell (true, predicted) of the confusion matrix.
+    """Return the predictions that are counted in the cell (true label, predicted label) of the confusion matrix.
 
     ``true`` is the true label and ``said`` the predicted label. None for ``said`` selects a whole row of the matrix,
     None for ``true`` a whole column.

@@ -25,7 +25,7 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4,
 
 
 def line(row: LabeledText | TaggedText, label: str = "") -> str:
-    """Return a row as a line of a packed file; raise ValueError if the format cannot represent the row.
+    """Return a labelled text as a line of a packed file; raise ValueError if the format cannot represent it.
 
     ``label`` is the class of a tagged text if the set has both classes and tags.
 

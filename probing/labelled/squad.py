@@ -63,7 +63,7 @@ class QuestionSet:
 
     @property
     def kind(self) -> HeadKind:
-        """Return the kind of the task, as the attribute ``kind`` of a `LabeledDataset` does."""
+        """Return the kind of task head that the questions train, like the attribute ``kind`` of a `LabeledDataset`."""
         return "answer"
 
 

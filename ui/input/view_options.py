@@ -1,4 +1,4 @@
-"""Controls of the language, the stack of the model, and the view options."""
+"""Widgets that select the language of the app, the stack (encoder, decoder, cross-attention) and the view options."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two
 
 
 class ClassWatcher:
-    """A watcher for changes of classes; requests that wait for the same version of a class share a polling task.
+    """A watcher that waits for new questions and answers in classes of students.
 
-    The watcher runs on the server's event loop. It reads the stored file of classes, and so detects changes by other
-    processes too.
+    It runs on the server's event loop and reads the stored file, so it also notices changes by other processes.
+    Requests that wait for the same version of a class share a polling task.
     """
 
     def __init__(self) -> None:

@@ -192,7 +192,10 @@ def label_name(label: HeadLabel) -> str:
 
 
 def label_direction(label: HeadLabel) -> str:
-    """Return the direction of a label's relation, the attending word first; "" for a share."""
+    """Return which word of a head's relation attends to which, such as "dependent to head", in the visitor's language.
+
+    Return "" if the label is not a relation but a share of attention.
+    """
     return translate(DIRECTIONS.get(label.direction, label.direction))
 
 

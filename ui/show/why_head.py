@@ -68,11 +68,11 @@ def is_open() -> bool:
 
 @dataclass(frozen=True)
 class Explained:
-    """The functions through which the panel works on a view.
+    """Functions of a page that the panel "Why this head?" calls for the selected link.
 
-    ``question`` returns the request for a link. ``variant`` returns the request for the same link in another text (or
-    None), and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``, ``head``,
-    ``focus`` and ``to``.
+    ``question`` returns the model request for a link. ``variant`` returns the request for the same link in another text
+    (or None), and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``,
+    ``head``, ``focus`` and ``to``.
     """
 
     question: Callable[[ExplainedLink], ScoreRequest]

@@ -188,7 +188,7 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return the fields of the view state after a selection in the microscope.
+    """Return the changes of the view state after a click in the attention microscope: new values by field name.
 
     Indices outside of the view are left out.
     """

@@ -50,7 +50,7 @@ def _plain_note(markup: str) -> str:
 
 
 class ChartDrawing:
-    """The drawing of a Plotly figure on a page for a paper."""
+    """A drawing of a Plotly figure with Matplotlib, on a page of the size that a paper needs."""
 
     def __init__(self, figure: Figure, options: PaperOptions, about: str) -> None:
         """Prepare the page; ``about`` is a line of provenance, for the caption."""

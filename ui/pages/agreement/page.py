@@ -253,7 +253,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """Draw the control of the explained output, then all attribution methods."""
+    """Draw the widget that selects the output to explain, then the explanation by every attribution method."""
     if choice.opened:
         show_notice(_("A saved trace has attention only. Close it to run its text."))
         return

@@ -289,7 +289,7 @@ def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, st
 
 @dataclass(frozen=True, eq=False)
 class AblationExperiment:
-    """An ablation experiment: the text as a view, the metric and the edits."""
+    """An ablation experiment: a text, the edits of the model's heads, and the output whose change is measured."""
 
     view: View
     watch: AnswerMetric

@@ -105,9 +105,10 @@ def other_text(choice: ViewState, variants: Variants) -> str:
 
 
 def describe_change(choice: ViewState, variants: Variants) -> str | None:
-    """Return a sentence about the heads that switch their preferred candidate, and the head that changes most.
+    """Return a sentence about the heads that prefer another candidate after a word of the text is replaced.
 
-    Return None if a word is missing. Raise UserError if a text cannot be read.
+    Candidates are the words that a pronoun of the text may mean. The sentence also names the head that changes most.
+    Return None if the text lacks a word of the question. Raise UserError if a text cannot be read.
     """
     first, second = get_backend().traces(
         [

@@ -117,7 +117,10 @@ def probes() -> tuple[Probe, ...]:
 
 
 def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
-    """Draw the control of the probe in ``row``, and return the probe of the current text, if any."""
+    """Draw the widget that selects a ready question in ``row``; return the question about the current text, or None.
+
+    A question, called probe, is a word of a text and the candidates that a head may link it to.
+    """
     known = probes()
     now = probe_of(choice.text, known)
     st.session_state[PICK] = MINE if now is None else known.index(now)

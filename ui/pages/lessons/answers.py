@@ -319,7 +319,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
 
 
 def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """Return a lesson's question as a question to the class.
+    """Return a lesson's question in the form in which a teacher asks it to a class of students.
 
     The answers of a choice become texts, and a token becomes its word.
     """

@@ -180,7 +180,10 @@ class ImportanceScores:
 
 
 def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the selection of the token to explain, then both attributions on the text, as bars and as CSV."""
+    """Draw how much each word supports a predicted token, by occlusion and by integrated gradients.
+
+    A widget selects the predicted token. The values are drawn on the text and as bars, and can be downloaded as CSV.
+    """
     piece = _pick_piece(filled, at)
     found = _find(request, filled, at, piece)
     if found is None:

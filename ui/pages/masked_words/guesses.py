@@ -189,7 +189,7 @@ numbers = np.exp([[pair[at].log_probability for pair in pairs] for at in (0, 1)]
 
 
 def two_sentences(who: PageModel) -> None:
-    """Draw the fields of the sentences and words, and the probabilities."""
+    """Draw fields for two sentences and two words, and the probability of each word in each sentence's blank."""
     options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
     hint = _("Write {mask} for the missing word", mask=TYPED)

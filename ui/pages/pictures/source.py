@@ -343,9 +343,9 @@ def _encode(picture: Picture) -> str:
 
 
 def trace_computation(shown: ShownPicture, options: PicturesOptions, code: str, **names: Any) -> Computation | None:
-    """Return the computation by ``code`` from ``trace``, the trace of the picture; None for a trace from a file.
+    """Return notebook code that traces the picture and then runs ``code``; None for a trace from a file.
 
-    ``names`` are the other names that the code uses.
+    ``code`` may use the name ``trace`` and the other ``names``.
     """
     picture = shown.trace.picture
     if shown.model and picture is not None:

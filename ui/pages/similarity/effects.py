@@ -55,7 +55,10 @@ class CosineChanges:
 
     @property
     def beyond(self) -> list[Head]:
-        """Return the heads whose change exceeds the threshold of their layer."""
+        """Return the heads whose ablation changes the cosine similarity by more than random changes do.
+
+        The threshold of each layer is in ``bands``.
+        """
         limits = np.where(np.isnan(self.bands), np.inf, self.bands)[:, None]
         return [(int(layer), int(head)) for layer, head in np.argwhere(np.abs(self.changes) > limits)]
 

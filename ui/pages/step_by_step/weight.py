@@ -1,4 +1,4 @@
-"""The selected attention weight: options, selection, and the decomposition of its layer."""
+"""The attention weight that the page explains: widgets that select it, and all steps of its computation."""
 
 from __future__ import annotations
 

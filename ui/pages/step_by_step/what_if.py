@@ -30,9 +30,10 @@ SCALINGS = {
 
 
 def what_if(spot: WeightPlace, factor: float) -> None:
-    """Draw the attention row under the model's and the changed rules, and the entropy of all heads.
+    """Draw a row of attention weights by the model's softmax and by a changed one, and the entropy of all heads.
 
-    ``factor`` is the constant by which the model multiplies queries and keys before the dot products.
+    Widgets change the scaling, the temperature and the mask. ``factor`` is the constant by which the model multiplies
+    queries and keys before the dot products.
     """
     record = spot.record
     assert isinstance(record, Record)

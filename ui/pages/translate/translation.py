@@ -296,9 +296,10 @@ numbers = 100 * state.all().share[convention]
 def changes_computation(
     sets: str, translation: Translation, request: ForcedTarget, part: str, **names: Any
 ) -> Computation:
-    """Return notebook code for the change of a translation's log-probability by each of some edit sets.
+    """Return notebook code that computes how each of several sets of edits changes a translation's log-probability.
 
-    ``sets`` is ABLATIONS or RANDOM, with the values that it uses in ``names``. ``part`` is the stack of the heads.
+    ``sets`` is the code that makes the edit sets, ABLATIONS or RANDOM, and ``names`` has the values it uses. ``part``
+    is the stack of the heads.
     """
     return Computation(
         f"{HEADS}{sets}{CHANGES}", reading=trace_of(translation.asked, translation.tokens), request=request, part=part,
