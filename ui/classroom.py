@@ -1,4 +1,4 @@
-"""The class bar above every page, with the teacher's question and the answers."""
+"""The bar of a class of students above every page, with the teacher's question and the students' answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the answers of a class to a question, at most MOST of them.
+    """Draw the students' answers to a teacher's question, at most MOST of them.
 
     The kind of the question decides on the form: a map of heads, a list of texts, or a bar chart. ``own`` is the
     visitor's own answer, or None.
@@ -63,7 +63,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
-    """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
+    """Return sentences on the students' answers: their number, the correct answer and the visitor's own."""
     parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
         parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
@@ -185,7 +185,7 @@ EVERY = 2.0  # Seconds between two updates of the class state on a teacher's pag
 
 
 def follow(path: str) -> StudentView | NotInClass | None:
-    """Return the student's state of the class, and open the view that the teacher presents.
+    """Open the view that the teacher presents, and return what this student may see of the class.
 
     Return NotInClass if the class does not accept this session, and None if the session attends no class or teaches it.
     The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address of
@@ -208,7 +208,7 @@ def follow(path: str) -> StudentView | NotInClass | None:
 
 
 def attend(seen: StudentView | NotInClass | None) -> None:
-    """Draw the class bar if this session is in a class; ``seen`` is the result of ``follow`` in this run."""
+    """Draw the bar of the class of students that this session is in, if any; ``seen`` is the result of ``follow``."""
     code = classroom.code()
     if code is None:
         return
@@ -231,9 +231,9 @@ def attend(seen: StudentView | NotInClass | None) -> None:
 
 
 def describe_missing(code: str) -> str:
-    """Return a sentence for a class code without a class.
+    """Return a sentence for the code of a class of students that does not exist.
 
-    It states that the class has ended if this session attended that class, else that there is no such class.
+    It states that the class has ended if this session attended it, else that there is no such class.
     """
     if st.session_state.get(ATTENDED) == code:
         return _("Class {code} has ended.", code=code)
@@ -249,10 +249,10 @@ def shared_address(**fields: Any) -> str:
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Return a function that shows a view of this page to the teacher's class.
+    """Return a function that opens a view of this page for all students of the teacher's class.
 
-    The function takes the query of the view's address. It returns False if the class no longer accepts this teacher.
-    Return None if this session does not teach a class that follows it.
+    The function takes the query of the view's address, and returns False if the class no longer accepts this teacher.
+    Return None if this session teaches no class whose students follow it.
     """
     code = classroom.code()
     if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
@@ -276,7 +276,7 @@ def _address(view: str, query: Mapping[str, Any]) -> str:
 
 
 def class_summary(board: TeacherView) -> str:
-    """Return sentences with the numbers of students, of answers, and of students who are lost.
+    """Return sentences with the numbers of students in a class, of answers, and of students who are lost.
 
     They contain no names, because a projector may show them to the class.
     """

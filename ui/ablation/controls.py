@@ -37,8 +37,8 @@ def keep_edits(kind: type[Any], edits: EditSet) -> None:
 def toggle_kept_edits(kind: type[Any], shown: EditSet, some: Sequence[Edit], part: str = "") -> None:
     """Add the edits ``some`` to the page's options ``kind``, or remove them; use it only in a callback.
 
-    ``shown`` are the edits on the screen. They are used only if the options contain no edits, because the page may not
-    have been drawn since the last click. ``part`` is the stack of heads without one.
+    If the options contain no edits yet, the edits on the screen, ``shown``, are taken as the present edits. ``part`` is
+    the stack of heads that name no stack.
     """
     codes = get_params(kind).edits
     keep_edits(kind, toggle_edits(edits_of(codes, None, part)[0] if codes else shown, some))

@@ -19,8 +19,8 @@ Head = tuple[int, int]
 def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, list[str]]:
     """Parse the edit codes ``chosen`` of an address; also return a sentence for each code that could not be parsed.
 
-    Without codes, return the ablation of ``head``, or no edits if ``head`` is None. A head's name among the codes, such
-    as "3-1", means its ablation in the stack ``part``.
+    Without codes, return the ablation of ``head``, or no edits if ``head`` is None. A code that is a head's name, such
+    as "3-1", means the ablation of this head in the stack ``part``.
 
     >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
     (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
@@ -43,7 +43,7 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """Return the edits after a click on ``some``: if all are present, remove them, else add the missing edits.
+    """Return the edits after a click on the edits ``some``: if all are present, without them, else with them.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -63,7 +63,7 @@ def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
 
 
 def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
-    """Return the edits with ablation inverted: restore the ablated heads, and ablate all other heads of ``places``.
+    """Return edits that ablate exactly those heads of ``places`` that ``edits`` does not ablate.
 
     Edits that are not ablations stay.
 
@@ -118,7 +118,9 @@ def describe_edits(edits: EditSet, view: View) -> str:
 
 
 def edit_settings(edits: EditSet, view: View) -> dict[str, str]:
-    """Return all edits as fields of a provenance, from which they can be made again; tokens have number and word.
+    """Return all edits as fields of a file's provenance, from which a reader can repeat them.
+
+    Tokens are given by number and word.
 
     >>> edit_settings((), None), edit_settings((Ablate(5, 11), Ablate(3, 1), Uniform(0, 2, "cross")), None)
     ({'edits': 'none'}, {'ablated_heads': '3-1, 5-11', 'uniform_heads': 'cross 0-2'})
@@ -152,7 +154,7 @@ def describe_metric(names: Sequence[str]) -> str:
 
 
 def token_name(view: View, token: int) -> str:
-    """Return the number of a token and the word or token that shows it."""
+    """Return the number of a token, followed by the displayed word or token that contains it."""
     at = at_token(view, token)
     return f"{token} “{view.keys[at].text}”" if at >= 0 else str(token)
 

@@ -1,4 +1,4 @@
-"""Measurement of the effects of many ablations on a number, such as a logit, and their table."""
+"""The effects of many ablations on a number that the model computes, such as a logit, measured and as a table."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 ) -> FloatArray:
     """Return the change of a number by each edit set, relative to no edits, shape (set,); may raise UserError.
 
-    ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the work,
-    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. If the visitor stops the work, the
-    array has only the sets that were measured.
+    ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
+    measurement if the page is drawn again, and ``doing`` describes it on the page. ``at_once`` limits the tokens in a
+    batch. If the visitor stops the measurement, the array has only the edit sets measured so far.
     """
     step = sets_per_request(tokens, at_once)
     starts = range(0, len(sets), step)
@@ -46,7 +46,7 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """Return the values of heads as CSV, with their layer and head."""
+    """Return a CSV row for each head: its layer, its number and its value."""
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("Layer"), _("Head"), sentence_case(unit)], rows)

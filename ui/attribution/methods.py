@@ -104,8 +104,8 @@ class TargetSpan:
 class AttributionRequest:
     """A request for attributions: a trace, the explained span of tokens (``focus``), and the spans of all words.
 
-    By default the vector of ``focus`` is explained. If ``label`` is given, the logit of a label or answer is explained.
-    ``focus`` is then the span that the task head reads.
+    By default, the attributions explain the vector of ``focus``. If ``label`` is given, they explain the logit of a
+    label or an answer, and ``focus`` is the span that the task head reads.
     """
 
     trace: Trace
@@ -116,7 +116,7 @@ class AttributionRequest:
 
     @property
     def model_fields(self) -> dict[str, Any]:
-        """Return the fields that all requests to the backend share."""
+        """Return the fields that are the same in all model requests of the attribution methods."""
         asked = self.request
         return {"model": asked.model, "revision": asked.revision, "text": asked.text, "pair": asked.pair,
                 "cut": asked.cut}  # fmt: skip
@@ -292,9 +292,9 @@ USED = (mean_maps, norms_of, over_words, rollout, shares, with_residual, zeroing
 
 
 def shares_computation(question: AttributionRequest, ways: AttributionSet) -> Computation:
-    """Return the notebook code for each word's share of the attribution of a vector, shape (method, word).
+    """Return notebook code for the part of a vector's attribution that goes to each word, shape (method, word).
 
-    The rows are the methods in ``ways``.
+    The rows are the methods in ``ways``, and each row sums to one.
     """
     names = [way.name for way in ways.attributions]
     before = "".join(lines for name, lines in BEFORE.items() if name in names)

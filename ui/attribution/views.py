@@ -1,4 +1,4 @@
-"""Attribution on a page: the choice of the explained label, and the scores of all methods as matrices and tables."""
+"""Attribution on a page: a widget for the explained label, and the scores of all methods as matrices and tables."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> st
 
 
 def surest_label(said: LabelAnswer, outside: str) -> int:
-    """Return the index of the place whose most probable label has the largest logit.
+    """Return the index of the word or text whose most probable label has the largest logit.
 
-    Places whose most probable label is ``outside`` (no entity) are skipped. Return 0 if none is left.
+    Words whose most probable label is ``outside`` (no entity) are skipped. Return 0 if none is left.
     """
     named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
     return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
@@ -193,9 +193,9 @@ def places_of_largest(values: FloatArray) -> list[int]:
 def describe_agreement(ways: AttributionSet) -> str:
     """Return sentences that compare each attribution method with the ablation of words, the causal measure.
 
-    They count the methods that rank the same word first as ablation does. They also name the methods with the highest
-    and lowest rank correlation with ablation. If a method's first rank is tied, it does not count as agreeing. Return
-    "" if no rank correlation is defined.
+    They count the methods that rank the same word first as ablation does, and name the methods with the highest and
+    lowest rank correlation with ablation. A method with several first words does not count. Return "" if no rank
+    correlation is defined.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -236,7 +236,7 @@ def _ties(firsts: Sequence[Sequence[int]]) -> str:
 
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
-    """Return the score and the share of each word by each method as CSV."""
+    """Return a CSV of each word's score by each method, and of its part of the sum of the method's absolute scores."""
     names = [_("Word")]
     for way in ways.attributions:
         names += [translate(way.name), _("{way}, share of the row", way=way.name)]

@@ -44,8 +44,8 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
-    If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is
-    given if the page may use a substitute for the selected model. With ``live`` the page is updated while the visitor
+    If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is the
+    model that the page uses if the selected model cannot answer. With ``live`` the page is updated while the visitor
     types. ``pairs`` is False on a page that reads single texts only.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"

@@ -1,4 +1,4 @@
-"""Controls for options, stages, heads and numbers, and the character spans of hidden words."""
+"""Widgets for options, stages, heads and numbers, and the character spans of hidden words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from viz.options import options_of
 
 
 def control_row(name: str) -> DeltaGenerator:
-    """Return a container for the controls above a figure, in a row if the screen is wide enough.
+    """Return a container for the widgets above a figure, in a row if the screen is wide enough.
 
     The labels of lists and text boxes are next to their fields, not above them (assets/app.css). ``name`` is unique on
     the page.
@@ -39,7 +39,7 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *give
     """Draw the widget for the option ``name`` of a page and return its value; a change is stored in the address.
 
     ``kind`` is the class of the page's options, and ``widget`` a method of st or of a column. Label, help and choices
-    come from the field's declaration (viz/options.py) unless they are given here, as those that depend on the data.
+    come from the field's declaration (viz/options.py), unless they are given here because they depend on the data.
     ``format_func`` may return lazy messages. ``shown`` is the initial value instead of the option's.
     """
     declared = options_of(kind)[name]
@@ -177,7 +177,7 @@ def fingerprint(text: str, pair: str) -> str:
 
 
 def parse(raw: str) -> tuple[Place, ...]:
-    """Return the character spans of hidden words in a link; () if the link is malformed.
+    """Return the character spans of hidden words from the text of a link; () if the text is malformed.
 
     >>> parse("0:4-10,1:0-3"), parse("x")
     (((0, 4, 10), (1, 0, 3)), ())
@@ -189,7 +189,7 @@ def parse(raw: str) -> tuple[Place, ...]:
 
 
 def write(places: Collection[Place]) -> str:
-    """Format the character spans of hidden words for a link; ``parse`` is the inverse.
+    """Return the character spans of hidden words as text for a link; ``parse`` is the inverse.
 
     Without spans, return NOTHING.
 
@@ -236,7 +236,7 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
-    """Return the character spans of hidden words after a click on some tokens.
+    """Return the character spans of hidden words after a click on the tokens ``tokens``.
 
     If all these tokens are hidden, the click uncovers them; otherwise it hides all of them.
 

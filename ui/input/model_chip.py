@@ -65,7 +65,7 @@ MODEL = gettext_lazy("Model")
 
 
 def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """Draw the select boxes of a model and its revision.
+    """Draw the widgets that select a model and its revision.
 
     ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a prefix that makes
     the widget keys unique.

@@ -1,4 +1,4 @@
-"""Probes: prepared questions of the form "Which head links these words?", from the app or from a file.
+"""Prepared questions of the form "Which head links these words?", called probes, from the app or from a file.
 
 The candidates for a pronoun come from annotations if the sentence is one of the app's. In any other text they are
 guessed.
@@ -27,7 +27,7 @@ OWN = gettext_lazy("Your own")  # default family of a reader's probes
 
 @dataclass(frozen=True)
 class Probe:
-    """A prepared question about heads: a text with a source word and two candidates.
+    """A prepared question about heads: a text with a source word and two candidates that a head may link it to.
 
     ``other`` is a changed version of the text, such as with another right candidate. ``neutral`` are rewordings that
     should not change the answer. In the library of the app, the first candidate is right in ``text``.
@@ -45,12 +45,12 @@ class Probe:
     other_right: str = ""  # the candidate that is right in ``other``, if that is known
 
     def title(self) -> str:
-        """Return the translated name of the probe, with the family that it belongs to."""
+        """Return the translated name of the question, with the family of questions that it belongs to."""
         return f"{translate(self.family)} · {translate(self.name)}"
 
 
 def parse_probes(data: bytes) -> tuple[Probe, ...]:
-    """Parse a file that ``dump_probes`` wrote. Raise ValueError with a sentence if the file is invalid.
+    """Return the prepared questions in a file that ``dump_probes`` wrote; raise ValueError if the file is invalid.
 
     >>> parse_probes(dump_probes([Probe("cat", "The cat sat.", "sat", ("cat", "the"))]))[0].source
     'sat'
@@ -73,7 +73,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
 
 
 def dump_probes(probes: list[Probe]) -> bytes:
-    """Return probes as a JSON file for ``parse_probes``."""
+    """Return prepared questions (probes) as a JSON file for ``parse_probes``."""
     return json.dumps([asdict(probe) for probe in probes], ensure_ascii=False, indent=1).encode()
 
 
@@ -114,7 +114,7 @@ LIBRARY: tuple[Probe, ...] = tuple(
 
 
 def probe_of(text: str, probes: tuple[Probe, ...]) -> Probe | None:
-    """Return the probe with this text, or None."""
+    """Return the prepared question (probe) about this text, or None."""
     return next((probe for probe in probes if probe.text == text), None)
 
 
@@ -158,7 +158,7 @@ SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner
 
 
 def guess_nouns(view: View, source: int) -> list[int]:
-    """Return the indices of words that may be the noun of a pronoun, likeliest first; ``source`` is the pronoun.
+    """Return the indices of words that a pronoun may refer to, the likeliest first; ``source`` is the pronoun.
 
     Words before the pronoun precede words after it. Within each group the order is: words after a determiner,
     capitalised words, other words, and words of less than SHORTEST letters. Determiners come last.

@@ -1,4 +1,4 @@
-"""The second of two texts that a view compares: ready pairs of texts, and the controls.
+"""The second of two texts that a view compares: ready pairs of texts, and the widgets to choose or type it.
 
 Such a view declares an option ``other`` for the second text. If it is "", the text is taken from the ready pair that
 contains the first text.
@@ -74,11 +74,11 @@ def pick_second_text(
     about: str = ALIGNED,
     **fixed: str,
 ) -> str:
-    """Draw the controls of the second text and return it; "" if there is none yet.
+    """Draw the widgets for the second text and return it; "" if there is none yet.
 
     The text is stored in the page's options ``kind``. If the visitor types a text, the options ``fixed`` are stored
-    with it. If a ready pair is selected, these options are set to "". ``place`` is the row of controls, by default a
-    new row, and ``about`` is the help text.
+    with it. If a ready pair is selected, these options are set to "". ``place`` is the row of widgets, by default a new
+    row, and ``about`` is the help text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other

@@ -14,7 +14,7 @@ WANTED = gettext_lazy("Add one sentence per line, or a CSV, TSV, JSON Lines or P
 
 
 def from_file(view: str) -> tuple[str, ...]:
-    """Draw the upload of a file and return its sentences; () if there is no file.
+    """Draw the widgets to upload a file and return its sentences; () if there is no file.
 
     Raise UserError for an unreadable file. ``view`` is a prefix of the widget keys.
     """

@@ -70,7 +70,7 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 
 
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
-    """Draw the selection of an encoding if a file is not Unicode; return the encoding, or "" to guess it.
+    """Draw the widget that selects the encoding of a file that is not Unicode; return the encoding, or "" to guess it.
 
     ``read`` returns the content and is called once for each file. A page that shows the guessed encoding itself passes
     ``before``, the encoding in its last run.

@@ -77,8 +77,8 @@ def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> N
 def describe_unknown(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
     """Return a sentence with the number of words that are not in the vocabulary of the model ``name``.
 
-    ``piece`` is the token that the model reads in their place. If a ``better`` model is given, a second sentence states
-    why it can read them.
+    ``piece`` is the token that the model reads instead of these words. If a ``better`` model is given, a second
+    sentence states why it can read them.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
     '1 of 7 words are not in the vocabulary of BERT: read as [UNK].'

@@ -1,4 +1,4 @@
-"""The route by which students' pages wait for a change of their class (long polling).
+"""The route by which students' pages wait for a change of their class of students (long polling).
 
 The response is sent as soon as the class changes, or after some seconds. All requests about the same version of a class
 share a task that queries the store forty times a second.

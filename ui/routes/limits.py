@@ -1,4 +1,4 @@
-"""Limits for routes: their time, disconnected clients, and the number of files made at the same time; languages."""
+"""Limits for requests (their time, clients that disconnect, the number of files made at once) and their language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def use_request_language(request: Request) -> AbstractContextManager[None]:
 
 
 def in_language() -> str:
-    """Return the suffix that an address needs for the active language, "" for English.
+    """Return the suffix for an address that keeps the active language, "" for English.
 
     >>> in_language()
     ''
@@ -38,7 +38,7 @@ Make = Callable[[Request], Response]
 
 
 def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs ``make`` in threads of its own, a request of each visitor in turn.
+    """Return an endpoint that runs ``make`` in separate threads, taking the requests of visitors in turn.
 
     The threads that serve pages therefore stay free.
     """
@@ -77,7 +77,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Return the key of a request's visitor in fair queues: the first of address and cookie, or "" if unknown."""
+    """Return the key under which a request waits in fair queues: its address, else its cookie, or "" if unknown."""
     return next(iter(names_of(request)), "")
 
 

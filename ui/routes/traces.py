@@ -37,7 +37,7 @@ FILES = ConcurrencyLimit(2, 30, gettext_lazy("Too many files are being made. Try
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
-    """Return the thumbnails of all heads as a binary message, with their positional priors, if known."""
+    """Return the thumbnails of all heads' maps as a binary message, with the heads' positional priors, if known."""
     habits = prior_map(trace, look.part or None)
     return content.grid(
         get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))

@@ -1,4 +1,4 @@
-"""The classes on this server, and the identity of a visitor in a class."""
+"""The classes of students on this server, and the identity of a visitor in a class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SWEEP = 600.0  # Seconds between two deletions of expired classes.
 
 
 def store() -> Store:
-    """Return the store of classes, shared by all sessions of this server."""
+    """Return the store of all classes of students, which the sessions of this server share."""
     return _store(_file())
 
 
@@ -35,17 +35,17 @@ def visitor_secret() -> str:
 
 
 def own_room_code() -> str | None:
-    """Return the code of the class that this visitor teaches, or None."""
+    """Return the code of the class of students that this visitor teaches, or None."""
     return store().taught_by(visitor_secret()) if _file().exists() else None
 
 
 def attends_any() -> bool:
-    """Return True if this visitor is a student in any class of this server."""
+    """Return True if this visitor is a student in any class on this server."""
     return _file().exists() and store().attends(visitor_secret())
 
 
 async def sweep_rooms() -> None:
-    """Delete expired classes now, and every SWEEP seconds from then on."""
+    """Delete expired classes of students now, and every SWEEP seconds from then on."""
     while True:
         if _file().exists():
             await asyncio.to_thread(lambda: store().sweep())

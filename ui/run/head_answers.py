@@ -1,4 +1,4 @@
-"""The strength of the links between a source word and two candidates in every head, for a text and its variants."""
+"""How strongly each head links a source word to two candidates, in a text and in its variants."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Words:
 
 @dataclass(frozen=True)
 class HeadAnswers:
-    """The strength of the links between a source word and two candidates, in every head.
+    """The strength with which every head links a source word to two candidates in a text.
 
     If ``inward``, the links lead from the candidates (queries) to the source (key); otherwise from the source to the
     candidates.
@@ -58,7 +58,7 @@ class HeadAnswers:
 
     @property
     def preference(self) -> FloatArray:
-        """Return the strength for the first candidate minus that for the second, shape (layer, head).
+        """Return each head's strength for the first candidate minus that for the second, shape (layer, head).
 
         A head with a positive value prefers the first candidate. Layers without attention are NaN.
         """
@@ -91,10 +91,9 @@ class HeadAnswers:
         return f"“{self.view.keys[cell].text}”"
 
     def key_counts(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return the key of the link with the first candidate, and two counts of words outside this link.
+        """Return the key of the link with the first candidate, and how many other words attend most to this key.
 
-        The first count is the number of these words whose largest weight is on the key; the second is their total
-        number.
+        The result is (key, number of these words, number of all other words).
         """
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
@@ -103,7 +102,7 @@ class HeadAnswers:
 
 
 def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
-    """Measure the links between ``words`` in every head.
+    """Return the strength of the links between ``words`` in every head.
 
     ``choice.by`` selects the measure of strength: "weight", or "excess" for the weight above baseline.
     """
@@ -116,7 +115,7 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
-    """Measure the links between the same words in another text, or return None if a word is missing there."""
+    """Return the strength of the links between the same words in another text, or None if a word is missing there."""
     before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
     places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
     if places is None:
@@ -148,7 +147,7 @@ USED = (expected_links, follows, links, load_priors, preference, summarize_heads
 def strengths_computation(
     numbers: str, asked: HeadAnswers, request: TraceRequest | None, again: HeadAnswers | None = None
 ) -> Computation | None:
-    """Return the notebook code that computes ``numbers``, an expression with ``found``, (candidate, layer, head).
+    """Return notebook code that computes ``numbers``, an expression with ``found``, (candidate, layer, head).
 
     ``found`` are the strengths of ``asked``, for the trace of ``request``. Without a request, return None. If ``again``
     is given, the strengths in a changed text, the expression may also use ``before`` and ``after``. They are the

@@ -87,7 +87,7 @@ class PageModel:
     options: type[AnsweringOptions] | None = None
 
     def answer_for(self, choice: ViewState) -> ViewState:
-        """Return the view state ``choice`` for this model: a substitute replaces the selected model.
+        """Return the view state ``choice`` with this model; a substitute replaces the selected model.
 
         For a substitute, the target text and the selected head are cleared, because they belong to the selected model.
         """
@@ -245,7 +245,7 @@ def _remember_lack(who: PageModel, choice: ViewState) -> None:
 
 
 def note_lacking(head: str, choice: ViewState) -> bool:
-    """Record that the selected model lacks a task head; return True if this was not recorded before."""
+    """Record that the selected model lacks the task head ``head``; return True if this was not recorded before."""
     lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
     key = (choice.model, choice.revision, head)
     new = key not in lacking
@@ -254,7 +254,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Return True if the selected model has a task head, or if it is not yet known."""
+    """Return True if the selected model has the task head ``head``, or if this is not yet known."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)

@@ -56,12 +56,12 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
 
 
 def stop(mark: str) -> None:
-    """Stop the work ``mark`` after its current step, until the visitor continues it."""
+    """Stop the computation ``mark`` after its current step, until the visitor continues it."""
     st.session_state[STOPPED][mark] = _steps_done(mark)
 
 
 def go_on(mark: str) -> None:
-    """Continue the work ``mark`` at the step where it was stopped."""
+    """Continue the computation ``mark`` at the step where it was stopped."""
     st.session_state[STOPPED].pop(mark, None)
 
 

@@ -69,7 +69,7 @@ class ViewOptions:
 
 
 def trace_seal(of: str | bytes) -> str:
-    """Return the seal of a trace: a keyed hash that a request for the trace must contain.
+    """Return the seal of a trace: a keyed hash, without which the server refuses requests for the trace.
 
     The id of a trace is the hash of its text. Without the seal, a client that guesses a text could find out if another
     visitor has traced it. The key changes with each start of the server, so that browsers do not reuse responses of an
@@ -162,7 +162,7 @@ class TraceStore:
 
 
 def atlas_builds() -> AtlasBuilds:
-    """Return the builds of head atlases, of all visitors."""
+    """Return the builds of atlases (descriptions of a model's heads over many texts) of all visitors."""
     with _MAKING:  # two objects would not share their process
         return _atlas_builds(get_backend().settings)
 

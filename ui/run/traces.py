@@ -66,9 +66,9 @@ def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
 
 
 def view_computation(choice: ViewState, view: View, code: str, **names: Any) -> Computation | None:
-    """Return the computation by ``code`` from ``view``, a view of a displayed trace; None as in displayed_request.
+    """Return notebook code that runs ``code`` on ``view``, a view of the displayed trace.
 
-    ``names`` are the names that the code uses, besides ``view``.
+    ``names`` are the names that the code uses, besides ``view``. Return None if ``displayed_request`` does.
     """
     request = displayed_request(choice, view.trace)
     look = (view.part, view.words, view.special, view.renormalise)
@@ -169,7 +169,7 @@ LONG = 5_000  # Characters that the embedded model traces in less than a second.
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return the part of a selection that survives an edit of the text: fields of the view state, and notes.
+    """Return the part of the selection that survives an edit of the text: fields of the view state, and notes.
 
     The notes are sentences about words that are gone. For a new text, return ({}, []). The edited text is traced here,
     and the page later finds the trace in the cache. For a text of more than LONG characters nothing survives, because

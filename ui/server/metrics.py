@@ -1,4 +1,4 @@
-"""Health checks and OpenMetrics of this process."""
+"""Health checks of this process, and its metrics in the OpenMetrics format."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ def may_be_proxied(asked: HTTPConnection, environ: Mapping[str, str] = os.enviro
 def names_of(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Return the identifiers by which a client's requests are limited: its address and its visitor cookie.
 
-    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are left out, because
+    The address counts because a client can forge or omit the cookie. Loopback and proxy addresses are left out, because
     many clients share them.
     """
     cookie = asked.cookies.get(NAME, "")

@@ -1,4 +1,4 @@
-"""Head atlases on a page: the choice of an atlas, and texts drawn with the links of a head."""
+"""Head atlases on a page: the selection of an atlas, and texts drawn with a head's strongest links."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def open_atlas(name: str) -> Atlas:
 
 
 def atlas_computation(atlas: Atlas, code: str, **names: Any) -> Computation | None:
-    """Return the computation by ``code`` from ``atlas`` if it comes with the app, else None.
+    """Return notebook code that runs ``code`` on ``atlas``, or None if the atlas does not come with the app.
 
     ``names`` are the names that the code uses.
     """
@@ -137,7 +137,7 @@ def atlas_name(picked: str) -> str | None:
 
 
 def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
-    """Draw the choice of an atlas and return it; return None with a notice if there is none."""
+    """Draw the widget that selects an atlas, and return the atlas; return None with a notice if there is none."""
     options = get_params(kind)
     titles = atlas_titles(options.atlas)
     shown = atlas_name(options.atlas)
@@ -187,7 +187,7 @@ def atlas_provenance(atlas: Atlas, sample: str = "") -> dict[str, Any]:
 
 
 def label_name(label: HeadLabel) -> str:
-    """Return the name of a label: the title of a share of attention, or the relation."""
+    """Return the name of a head's label: a relation, or the title of the tokens that get its attention."""
     return translate(MEASURE_TITLES[label.kind]) if label.kind in SHARES else label.kind
 
 
@@ -246,7 +246,7 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with a head's links of the largest excess (weight above the column mean).
+    """Draw the tokens of a text with those links of a head that are furthest above the column mean (excess).
 
     If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
     """

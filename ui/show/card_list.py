@@ -1,4 +1,4 @@
-"""Counter-examples as cards with links: a list, and the board of a class."""
+"""Counter-examples as cards with links: a list, and the board of a class of students."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draw_card_list(cards: Sequence[Card]) -> None:
 
 
 def draw_board(code: str) -> None:
-    """Draw the board of a class, which is updated with the cards of others."""
+    """Draw the board of a class of students, with new cards as students send them."""
     st.subheader(_("The board"))
     redraw_every(EVERY, _draw_posted, code)
 

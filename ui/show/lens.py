@@ -40,7 +40,7 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def draw(found: Layers, state: str, computation: Computation) -> None:
-    """Draw the figures of the logit lens ``found``, a summary and a download.
+    """Draw the logit lens ``found`` as figures, with a summary and a download.
 
     ``state`` names the hidden state that the lens reads. ``computation`` is notebook code that computes ``found``.
     """
@@ -92,9 +92,9 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the first layer from which on the first followed token always has rank 1.
+    """Return a sentence with the layer from which on the first token that the lens follows is always ranked first.
 
-    If it does not have rank 1 after the last layer, the sentence states its rank there.
+    If the token is not ranked first after the last layer, the sentence states its rank there.
     """
     first = found.ranks[:, 0] == 1
     rows = len(first)

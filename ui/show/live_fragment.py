@@ -1,4 +1,4 @@
-"""State of the part of the page that Streamlit reruns as a fragment, without the rest: the text and its picture."""
+"""The view state in a part of the page that Streamlit reruns by itself (a fragment): the text and its picture."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ AROUND = "model_around_the_picture"  # session key: the model of the last run of
 
 @contextmanager
 def fragment_state() -> Iterator[ViewState]:
-    """Yield the view state, in a run of the whole page or of the fragment.
+    """Inside the block, provide the view state, in a run of the whole page or of the fragment.
 
     A fragment run causes a run of the whole page if the model has changed, because the browser's title names the model.
-    It also does so if this session teaches a class, to which the page is then presented.
+    It also does so if this session teaches a class of students, to which the page is then presented.
     """
     if not is_fragment_run():
         st.session_state[AROUND] = get_view_state().model

@@ -115,7 +115,7 @@ class PaginationOptions:
 
 
 def paginate(every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN) -> list[Entry]:
-    """Draw the controls of a list that is shown page by page, and return the entries of the page to draw.
+    """Draw the widgets of a list that is shown in parts, and return the entries of the part to draw.
 
     ``kind`` is the class of the page's options, and ``about`` the help text, which defines a hit.
     """
@@ -144,9 +144,8 @@ def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
     """Return a line about a link: hit or miss, the head's weight on the right word, and its largest weight.
 
-    Of two candidates, both weights are stated. ``worth`` are the weights of the candidates, NaN for other words.
-    ``direction`` is 0 if the source word is the query, and 1 if it is the
-    key.
+    If there are two candidates, the line has the weight of each. ``worth`` are the weights of the candidates, NaN for
+    other words. ``direction`` is 0 if the source word is the query, and 1 if it is the key.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -180,7 +179,7 @@ def word(one: ListedLink, unit: int) -> str:
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """Format the weight of word ``unit``: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
+    """Return the weight of word ``unit`` as text: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -244,7 +243,10 @@ class LinkScore:
 
 
 def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, choice: ViewState) -> None:
-    """Draw the list of the links behind a score, with its controls; ``kind`` is the page's options."""
+    """Draw the list of the links on which a head's score is based, with the widgets that filter it.
+
+    ``kind`` is the class of the page's options.
+    """
     every = list_links(score.counts, score.corpus, score.place, score.rule)
     show_notice(summary(score, every), role="status")
     _draw_links(score, paginate(every, kind, options), choice, widget_key(kind, "links"))
@@ -315,7 +317,7 @@ def corpus_provenance(corpus: AnnotatedCorpus) -> dict[str, str]:
 
 
 def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) -> list[list[object]]:
-    """Return the rows of the file of scored links, with the columns of COLUMNS: a row for each link."""
+    """Return the rows of the file of scored links, a row for each link, with the columns COLUMNS."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [

@@ -1,4 +1,4 @@
-"""Tables on a page, and downloads with their provenance."""
+"""Tables on a page, and downloads that contain the origin of their numbers (provenance)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def model_provenance() -> dict[str, str]:
 
 
 def texts_provenance(text: str, pair: str | None = "") -> dict[str, str]:
-    """Return the provenance of numbers that were computed from other texts than the page's, such as an example's."""
+    """Return the provenance of numbers that were computed from other texts than the page's, such as an example."""
     return model_provenance() | {name: value for name, value in (("text", text), ("pair", pair)) if value}
 
 
@@ -112,7 +112,7 @@ def model_fields(made: ModelId) -> dict[str, str]:
 
 
 def add_header(text: str) -> str:
-    """Return a plain text with the provenance of its model above it, separated by an empty line."""
+    """Return ``text``, such as a plain-text table, with its model's provenance above it and an empty line between."""
     return "".join(f"{name}: {value}\n" for name, value in model_provenance().items()) + f"\n{text}"
 
 

@@ -1,4 +1,4 @@
-"""The bar above every page: the search, the tour, the class, the projector view, the language and saved traces."""
+"""The bar above every page: search, tour, class of students, projector view, language and saved traces."""
 
 from __future__ import annotations
 

@@ -50,10 +50,10 @@ _KEPT: VisitorValues[tuple[int, ViewState]] = VisitorValues(MOST_KEPT)  # (stop,
 
 
 def keep_own_choice(view: str) -> None:
-    """Restore the visitor's own choice on views outside the tour, and resume a tour after a reload.
+    """Restore the visitor's own text and model on views outside the tour, and resume a tour after a reload.
 
     The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this function
-    before the page draws anything that depends on the choice.
+    before the page draws anything that depends on the view state.
     """
     _resume(view)
     _rejoin(view)
@@ -102,7 +102,7 @@ def go_to_stop(stop: int) -> None:
 
 
 def leave() -> None:
-    """Leave the tour: restore the visitor's own choice and store the current stop."""
+    """Leave the tour: restore the visitor's own text and model, and store the current stop."""
     st.session_state[LEFT] = st.session_state.pop(STOP, 0)
     _restore()
 
@@ -113,7 +113,7 @@ def is_touring() -> bool:
 
 
 def left_at() -> int:
-    """Return the index of the tour's current stop; after the visitor has left the tour, that of the last stop shown."""
+    """Return the index of the tour's current stop, or after the visitor has left the tour, of the last stop shown."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 

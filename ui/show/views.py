@@ -1,4 +1,4 @@
-"""A page with its views: title and tabs, and links from one view to another."""
+"""A page with its views: its title and tabs, and links from a view to another."""
 
 from __future__ import annotations
 

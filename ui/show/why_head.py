@@ -62,7 +62,7 @@ class ExplainedLink:
 
 
 def is_open() -> bool:
-    """Return True if the panel is open in this run."""
+    """Return True if the panel "Why this head?" is open in this run."""
     return bool(st.session_state.get(KEY, False))
 
 
@@ -81,7 +81,7 @@ class Explained:
 
 
 def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> None:
-    """Draw the panel if it is open; otherwise nothing is computed."""
+    """Draw the panel "Why this head?" if it is open; otherwise nothing is computed."""
     folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
     if not folded.open:
         return
@@ -178,7 +178,7 @@ def _provenance(view: View, link: ExplainedLink, variant: str) -> dict[str, Any]
 
 
 def source_title(source: str) -> str:
-    """Return the displayed name of a source, which is a part of the model such as a head.
+    """Return the name on screen of a part of the model, such as an earlier head, that contributes to a score.
 
     >>> source_title("ffn 0"), source_title("cross 2-1"), source_title("head 2-1"), source_title("position")
     ('feed-forward, layer 0', 'cross-attention 2-1', 'head 2-1', 'position embedding')
@@ -196,9 +196,10 @@ def source_title(source: str) -> str:
 
 
 def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
-    """Return sentences on the largest sources of query and key, and on the source that a variant changes most.
+    """Return sentences on the parts of the model that contribute most to the query and the key of a link.
 
-    ``other`` is the answer for the variant of the text, if any, and ``word`` the word that differs there.
+    ``other`` is the answer for the variant of the text, if any, and ``word`` the word that differs there. A sentence
+    names the part that the variant changes most.
     """
     said = [
         _(
@@ -276,9 +277,10 @@ def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
 
 
 def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
-    """Return (query source, key source, term, centred term) of all pairs, the largest centred term first.
+    """Return a row for each pair of a query source and a key source: the names and the pair's part of the score.
 
-    A term is the pair's summand of the score. A centred term is the term minus its mean over the keys.
+    A source is a part of the model. A row is (query source, key source, term, centred term); the centred term is the
+    term minus its mean over the keys. The largest centred term comes first.
     """
     centred = terms.excess_terms
     rows = [
@@ -322,9 +324,9 @@ def _details(found: ScoreAnswer, about: Mapping[str, Any]) -> None:
 
 
 def describe_checks(checks: Sequence[SourceCheck]) -> str:
-    """Return a sentence with the number of sources whose removal deviates from their bar by over 20 %.
+    """Return a sentence on how many measured effects of removing a source differ from its bar by over 20 %.
 
-    The deviation is between the measured and the predicted change of the score.
+    The effect is the change of the score.
     """
     sources = [check for check in checks if check.source != RANDOM]
     many = sum(check.differs for check in sources)

@@ -1,4 +1,4 @@
-"""The code of the class that a session attends; every address contains it, so that a reload keeps it."""
+"""The code of the class of students that a session attends; every address contains it, so a reload keeps it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ADDRESS = "class"  # Name of the query field.
 
 
 def code() -> str | None:
-    """Return the code of the class that the session attends, or None."""
+    """Return the code of the class of students that the session attends, or None."""
     found: str | None = st.session_state.get(CODE)
     return found
 
 
 def enter(room: str) -> None:
-    """Store the code of a class for this session."""
+    """Store the code of the class of students that this session joins."""
     st.session_state[CODE] = room
 
 
@@ -28,7 +28,7 @@ def leave() -> None:
 
 
 def is_code(text: str) -> bool:
-    """Return True if a text has the form of a class code.
+    """Return True if a text has the form of a code of a class of students.
 
     >>> is_code("ABC234"), is_code("ABC10L"), is_code("")
     (True, False, False)
@@ -37,13 +37,13 @@ def is_code(text: str) -> bool:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """Enter the class whose code is in an address, if any; return the query without the code."""
+    """Join the class of students whose code is in an address, if any; return the query without the code."""
     if is_code(room := query.get(ADDRESS, "").upper()):
         enter(room)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
 
 
 def address_fields() -> dict[str, str]:
-    """Return the query field with the class code; {} outside a class."""
+    """Return the query field with the code of the class of students; {} outside a class."""
     room = code()
     return {ADDRESS: room} if room else {}

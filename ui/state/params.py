@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The option of a page for the visitor's choice of a substitute, if the selected model lacks the task head."""
+    """The option of a page for the model that the visitor chose because the selected model lacks the task head."""
 
     # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
     answering_model: str = option(
@@ -38,7 +38,7 @@ class AnsweringOptions:
 
 
 def get_params(kind: type[Options]) -> Options:
-    """Return this page's options from the address; show a notice for each part that is invalid."""
+    """Return this page's options from the address; show a notice for each invalid option."""
     _forget_places(kind)
     found, problems = parse_params(kind, own_query())
     notes().extend(problem for problem in problems if problem not in notes())
@@ -62,7 +62,7 @@ def set_params(kind: type[Options], **changes: Any) -> None:
 
 
 def drop_place(_raw: str) -> str:
-    """Return "", the default, for any value; an option that refers to tokens is thus reset if the text changes."""
+    """Return "" for any value, so that an option that refers to tokens is reset if the text changes."""
     return ""
 
 

@@ -212,13 +212,13 @@ def change_language(code: str) -> None:
 
 
 def own_query() -> dict[str, str]:
-    """Return the query fields of the page's own options (see ui/state/params.py)."""
+    """Return the query fields of the options that belong to the current page (see ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(current_view(), {})
     return found
 
 
 def write_own(query: dict[str, str]) -> None:
-    """Store the page's own options and update the address.
+    """Store the options that belong to the current page, given as query fields, and update the address.
 
     Options that exceed a link's length stay in the session only.
     """
@@ -228,7 +228,7 @@ def write_own(query: dict[str, str]) -> None:
 
 
 def page_query() -> dict[str, str]:
-    """Return the query of this view for a link; if it would be too long, the page's own options are left out."""
+    """Return the query of a link to this view; the page's own options are left out if the link would be too long."""
     return _page_query(own_query(), get_view_state())
 
 

@@ -98,7 +98,7 @@ def to_query(choice: ViewState) -> dict[str, str]:
 
 
 def fits(choice: ViewState) -> bool:
-    """Return True if a view state, with its texts, fits into a link."""
+    """Return True if a link can contain the view state with its texts."""
     return parse(to_query(choice))[0] == choice
 
 

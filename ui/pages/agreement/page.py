@@ -82,10 +82,10 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """Return the index of the focus word, whose vector is explained, and notes if the selected word is invalid.
+    """Return the index of the word whose vector is explained, and notes if the selected word is invalid.
 
-    The focus is the visitor's word, else the example's, else the word with the strongest link. In a causal model
-    without a selected word, it is the last word.
+    It is the visitor's word, else the example's, else the word with the strongest link. In a causal model without a
+    selected word, it is the last word.
     """
     if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
@@ -94,9 +94,10 @@ def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
 
 
 def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
-    """Return the indices of the candidate words, without special tokens and punctuation.
+    """Return the indices of the words to which the vector of the focus word is attributed.
 
-    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal model.
+    Special tokens and punctuation are left out, and in a causal model words after the focus. The focus word is included
+    only if ``options.itself`` is set.
     """
     return [
         at
@@ -138,7 +139,10 @@ def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: 
 
 
 def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """Draw the result sentence, the matrices (method, word) and (method, method), and the download."""
+    """Draw the attributions of a word's vector: a sentence, their scores, their agreement, and the download.
+
+    The scores are a matrix (method, word), the agreement a matrix (method, method).
+    """
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     computation = shares_computation(question, ways)
@@ -198,14 +202,14 @@ def collapse(trace: Trace) -> None:
 
 
 def count_itself() -> None:
-    """Draw the toggle that includes the focus word among the candidate words."""
+    """Draw the toggle by which the focus word itself also counts among the words of the attribution."""
     bound_widget(AgreementOptions, "itself", st.toggle)
 
 
 def draw_label(choice: ViewState, trace: Trace) -> None:
-    """Draw the predicted label, the control for the label to explain, and its attribution to words.
+    """Draw the predicted label, the widget that selects the label to explain, and its attribution to words.
 
-    Raise UserError if the model lacks the head.
+    Raise UserError if the model lacks the task head.
     """
     request, options = request_of(choice), get_params(AgreementOptions)
     kind = WordTags if options.explain == "tag" else TextLabel

@@ -1,4 +1,4 @@
-"""Question answering page: attention between question, passage and answer, ablated heads and words, attribution."""
+"""The dependence of an answer on the words of its passage and on the model's heads, for the view Question answering."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from viz.paper.notebook import Computation, flow_computation
 class ExplainedAnswer:
     """An answer to explain, with the trace of the question and the part of the passage around the answer.
 
-    The part of the passage is the window of the passage from which the model gave the answer. ``span`` is the (first,
-    last) token of the answer in the trace, or None if the model gives no answer.
+    This part is the window of tokens in which the model found the answer. ``span`` is the (first, last) token of the
+    answer in the trace, or None if the model gives no answer.
     """
 
     request: TraceRequest
@@ -53,7 +53,7 @@ class ExplainedAnswer:
     span: tuple[int, int] | None = None
 
     def tokens(self, place: str) -> list[int]:
-        """Return the indices of the tokens of the question, the passage or the answer, as ``place`` names it."""
+        """Return the indices of the tokens of ``place``: the question, the passage or the answer."""
         if place == CHOSEN and self.span is not None:
             return list(range(self.span[0], self.span[1] + 1))
         row, segment = self.trace.source, 0 if place == QUESTION else 1
@@ -61,7 +61,7 @@ class ExplainedAnswer:
 
 
 def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
-    """Draw the selection of the answer to explain and return it; None if there is no answer."""
+    """Draw the widget that selects the answer to explain, and return the answer; None if there is none."""
     if not found.spans:
         return None
     shown = min(max(0, get_params(AnswersOptions).answer), min(10, len(found.spans)) - 1)
@@ -106,10 +106,7 @@ def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.in
 
 
 def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw a map with each head's attention from a part of the input to another, then the microscope.
-
-    The parts are question, passage and answer.
-    """
+    """Draw a map of each head's attention from question, passage or answer to another of them, then the microscope."""
     st.subheader(_("Attention between both texts"))
     options = get_params(AnswersOptions)
     names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}

@@ -1,4 +1,4 @@
-"""Question answering page: both texts, the answers with their probabilities, and the shaded passage."""
+"""The two texts of the view Question answering, the answers with their probabilities, and the shaded passage."""
 
 from __future__ import annotations
 

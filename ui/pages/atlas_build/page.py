@@ -1,4 +1,4 @@
-"""The view Build atlas: texts, model and tokens of an atlas, the progress of its build, and the visitor's atlases."""
+"""The view Build atlas: its texts, model and number of tokens, the progress of a build, and the visitor's atlases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost of attention, which grows with n²: shares of operations by formula, and measured time and memory."""
+"""Cost of attention, which grows with n²: the operations of each part by formula, and measured time and memory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def map_bytes(build: Build, tokens: int) -> float:
 
 
 def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
-    """Draw the cost of the parts of a layer by formula, then the measurement.
+    """Draw the part of a layer's operations that attention takes, by formula, then measured time and memory.
 
     Raise UserError if the model fails on a length.
     """

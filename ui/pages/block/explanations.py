@@ -1,4 +1,4 @@
-"""Explanations of the parts of a model: a few sentences about this model, and papers."""
+"""Explanations of each part of a model, such as its token embeddings, in a few sentences with papers."""
 
 from __future__ import annotations
 

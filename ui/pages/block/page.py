@@ -75,7 +75,7 @@ def _of_stack(stack: Stack) -> str:
 
 
 def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
-    """Draw the model with the explanations of its parts, and the notes about how it was traced."""
+    """Draw the architecture of the model with an explanation of the selected part, and notes on how it was traced."""
     said = explanations.explain_parts(build, lengths)
     data = block.payload(
         towers(build, lengths), build.architecture, file, said, options.piece, list(sizes(build, lengths))

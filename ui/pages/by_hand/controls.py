@@ -1,4 +1,4 @@
-"""Controls of the small example: the preset, its numbers, its sizes, and CSV files."""
+"""Widgets for the small example: its preset, its numbers, its sizes, and CSV files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def get_example() -> tuple[ByHandOptions, Example, list[str]]:
 
 
 def pick(options: ByHandOptions, example: Example) -> None:
-    """Draw the controls of the preset, the number of heads, the switches, and the reset button."""
+    """Draw the widgets for the preset, the number of heads and the options of the example, and the reset button."""
     state = st.session_state
     state[PRESET], state[HEADS] = options.preset, options.heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -129,7 +129,7 @@ def pick(options: ByHandOptions, example: Example) -> None:
 
 
 def begin_with(preset: str) -> None:
-    """Reset the options to the numbers and heads of a preset (a callback)."""
+    """Reset the small example to the numbers and heads of a preset; for use as a callback."""
     set_example_params(preset=preset, numbers="", heads=preset_of(preset)["heads"], shown=0)
 
 
@@ -138,7 +138,7 @@ def _on_switch(field: str) -> None:
 
 
 def pick_head(options: ByHandOptions) -> None:
-    """Draw the selection of the head to show, if the example has several heads."""
+    """Draw the widget that selects the head to show, if the example has several heads."""
     if options.heads == 1:
         return
     st.session_state[SHOWN] = options.shown
@@ -190,7 +190,7 @@ def _table(name: str) -> None:
 
 
 def sizes(example: Example) -> None:
-    """Draw the controls of the matrix sizes."""
+    """Draw the widgets that change the sizes of the matrices."""
     found = (*example.x.shape, example.width, example.w_1.shape[1], len(example.words))
     for (key, (label, (least, most), help_text)), size in zip(SIZES.items(), found, strict=True):
         st.session_state[key] = size
@@ -198,7 +198,7 @@ def sizes(example: Example) -> None:
 
 
 def files(example: Example, found: ToyExample) -> None:
-    """Draw the controls that save and open the example as CSV."""
+    """Draw the widgets that save and open the example as a CSV file."""
     content = write(example, found).encode("utf-8-sig")
     download_button(_("Save as CSV"), content, "headlight-by-hand.csv", translate(CSV))
     st.file_uploader(_("Open a file"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=translate(OPEN))

@@ -1,4 +1,4 @@
-"""Sentences on the small example: largest weights, the weights printed in a tutorial, and the gradient."""
+"""Sentences on the small example: its largest weight, the weights printed in a tutorial, and the gradient."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: ToyAttention) -> str:
-    """Describe how the weights printed in a tutorial differ from the softmax of its scores."""
+    """Describe how the weights printed in a tutorial differ from the softmax of the tutorial's own scores."""
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
 
@@ -62,7 +62,7 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
 
 
 def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
-    """Describe the likeliest next word, or compare it with a tutorial's words ``said``."""
+    """Describe the likeliest next word in the small example; compare it with a tutorial's words ``said``, if any."""
     best = found.chances.argmax(axis=1)
     if not said:
         at = int(best[-1])
@@ -152,7 +152,10 @@ LARGER = 8.0  # factor of the scores in the last matrix: √d_k of a head with d
 
 @cache
 def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
-    """Return the widths d_k to draw, including ``here``, and the softmax sensitivity with and without 1/√d_k."""
+    """Return the head widths d_k to draw, and the softmax sensitivity for each width with and without 1/√d_k.
+
+    The widths include ``here``.
+    """
     widths = tuple(sorted({*WIDTHS, here}))
     return widths, *by_width(widths, DRAWN)
 

@@ -1,4 +1,4 @@
-"""The small example of attention: options, matrices, row names and sizes."""
+"""The small example of attention: its options, matrices, row names and sizes."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def divisors(width: int) -> list[int]:
 def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions, list[str]]:
     """Return options that fit the example, and a sentence if the number of heads had to change.
 
-    The name of the preset is filled in.
+    The returned options name the preset even if the given options do not.
     """
     notes: list[str] = []
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads

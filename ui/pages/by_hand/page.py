@@ -23,7 +23,7 @@ Sections = Mapping[str, tuple[str, list[MatrixStep]]]  # formula and matrices of
 
 
 def get_sections(options: ByHandOptions, example: Example, found: ToyExample) -> Sections:
-    """Return the formula and the matrices of each stage; stages without matrices are left out."""
+    """Return the formula and the matrices of each stage of the calculation; stages without matrices are left out."""
     worked, head = found.worked, options.shown
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
@@ -57,7 +57,7 @@ def get_sections(options: ByHandOptions, example: Example, found: ToyExample) ->
 
 
 def stage_of(options: ByHandOptions, sections: Sections) -> str:
-    """Return the stage to show: the chosen stage, else that of the selected cell or pair, else the first."""
+    """Return the stage of the calculation to show: the chosen stage, else that of the selected cell, else the first."""
     if options.stage in (*sections, ALL_STAGES):
         return options.stage
     opened = (name for name, (_formula, steps) in sections.items() if cell_of(options.cell, steps))
@@ -66,7 +66,7 @@ def stage_of(options: ByHandOptions, sections: Sections) -> str:
 
 
 def draw_section(name: str, sections: Sections, options: ByHandOptions) -> None:
-    """Draw a stage: its formula, its matrices, and the calculation of the selected cell."""
+    """Draw a stage of the calculation: its formula, its matrices, and the calculation of the selected cell."""
     formula, steps = sections[name]
     st.markdown(f"${formula}$")
 
@@ -101,9 +101,9 @@ def draw_stage(name: str, sections: Sections, options: ByHandOptions, example: E
 
 
 def draw_stages(options: ByHandOptions, example: Example, found: ToyExample, stage: str, row: DeltaGenerator) -> None:
-    """Draw the sentences about the result, and a stage or all stages.
+    """Draw sentences on the result of the small example, then one stage of its calculation or all stages.
 
-    ``row`` is the container for the selection of the head.
+    ``row`` is the container for the widget that selects the head.
     """
     said = [] if options.numbers else preset_of(options.preset)["said"]
     show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")

@@ -45,7 +45,7 @@ def format_four_digits(number: float) -> str:
 
 
 def format_sum(numbers: Iterable[float]) -> str:
-    """Write out a sum.
+    """Return a sum of numbers as text, such as "1 + 2".
 
     >>> format_sum([1, -0.5])
     '1.00 + (−0.50)'
@@ -68,7 +68,7 @@ _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
 @dataclass(frozen=True, eq=False)
 class MatrixStep:
-    """A matrix with the calculation of its cells.
+    """A matrix of the small example with the calculation of its cells.
 
     ``how`` returns the calculation of the cell (row, column) as text without its result; "" for an input.
     """
@@ -89,7 +89,7 @@ def no_formula(_row: int, _column: int) -> str:
 
 
 def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
-    """Parse the name of a cell in the address into (step, row, column); None if these steps lack the cell."""
+    """Return the cell that the address names, as (step, row, column); None if none of the steps has it."""
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
     if place is None or place[1] not in keys:
@@ -100,7 +100,7 @@ def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | No
 
 
 def sum_of(step: MatrixStep, row: int, column: int) -> str:
-    """Write out a cell: its place, its calculation and its value."""
+    """Return the calculation of a cell as text: its place, its terms and its value."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
     if sheet.columns and sheet.columns[column]:
@@ -114,7 +114,7 @@ def sum_of(step: MatrixStep, row: int, column: int) -> str:
 
 
 def open_cell(steps: Sequence[MatrixStep], place: tuple[int, int, int] | None) -> list[MatrixSpec]:
-    """Return the matrices, with the row and column of the selected cell marked."""
+    """Return the matrices of the steps, with the row and column of the selected cell marked."""
     sheets = [step.sheet for step in steps]
     if place is not None:
         at, row, column = place

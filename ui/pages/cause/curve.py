@@ -29,7 +29,7 @@ MOST_STEPS = 72
 
 
 def curve(case: AblationExperiment) -> None:
-    """Draw the controls of the ablation curve, and the curve once the reader has started it."""
+    """Draw the widgets of the ablation curve, and the curve once the reader has started it."""
     st.subheader(_("Ablation curve"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))

@@ -1,4 +1,4 @@
-"""Metrics of the view Ablation: the number that is measured, its request, and an experiment with edits."""
+"""The number by which the view Ablation measures the model's answer, its request, and an experiment with edits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LabelPair:
 
 
 def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> LabelPair | None:
-    """Return the labels that the reader chose, else the two likeliest.
+    """Return the two labels that the reader chose, else the two likeliest.
 
     Return None with a notice if there are no two labels to compare. Raise UserError if the model cannot answer.
     """
@@ -157,7 +157,7 @@ class AnswerMetric:
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
-        """Return the notebook code for the expression ``numbers`` of ``effects``, the effects of some edit sets.
+        """Return notebook code that evaluates ``numbers``, an expression of ``effects``, the effects of some edit sets.
 
         ``sets`` is an expression for a list of edit sets. It may use ``heads``, the list of all heads, and ``names``.
         """
@@ -181,7 +181,7 @@ class AnswerMetric:
         return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
-        """Return changes of the metric as shown: changes of log-odds unchanged, and 1 − cosine for a vector."""
+        """Return changes of the metric as the page shows them: unchanged for log-odds, 1 − cosine for a vector."""
         return changes if self.names else np.maximum(-changes, 0)
 
     @property
@@ -308,9 +308,9 @@ class AblationExperiment:
         return len(self.view.trace.source)
 
     def provenance(self, is_edited: bool = True, **settings: Any) -> dict[str, Any]:
-        """Return the provenance of numbers: the model, the texts as it reads them, the metric, edits and ``settings``.
+        """Return the provenance of numbers: the model, the texts as the model reads them, the metric and ``settings``.
 
-        The edits are left out if ``is_edited`` is False.
+        The edits are added if ``is_edited`` is True.
         """
         asked = self.watch.question
         at = asked.at if isinstance(asked, LabelEffects) else None

@@ -1,4 +1,4 @@
-"""Options of the view Ablation, and the controls of its edits."""
+"""Options of the view Ablation, and the widgets that change its edits."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ toggle = partial(toggle_kept_edits, CauseOptions)  # callback that adds edits to
 
 
 def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
-    """Select the clicked head on all pages, and toggle its ablation if that is the click action."""
+    """Select the clicked head on all pages; if clicks ablate heads, also ablate or restore it."""
     set_view_state(layer=place[0], head=place[1])
     if options.clicking in ("ablate", "uniform"):
         toggle(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)])
 
 
 def pick_clicks(view: View, options: CauseOptions) -> None:
-    """Draw the control of the click action; if clicks hide words, also draw the control of the layer."""
+    """Draw the widget that selects the effect of a click, and if clicks hide words, the widget for the layer."""
     bound_widget(CauseOptions, "clicking", st.segmented_control, required=True)
     if options.clicking == "hide":
         bound_widget(

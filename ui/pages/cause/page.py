@@ -99,7 +99,7 @@ def _passed_over(trace: Trace) -> str:
 
 
 def page(choice: ViewState, who: PageModel) -> None:
-    """Draw the control of the metric, then the experiment on the model with which it is measured."""
+    """Draw the widget that selects the metric, then the experiment on the model with which the metric is measured."""
     if choice.opened:
         show_notice(
             _("A saved trace has attention only. Close it to run its text."),

@@ -1,4 +1,4 @@
-"""The view Class: a teacher opens a room, and students join by its code, follow and answer."""
+"""The view Class: a teacher opens a class, and students join by its code, follow and answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """Draw the forms to join and to open a class; ``code`` is given if a link led to a class that no longer exists."""
+    """Draw the forms to join and to open a class of students; ``code`` is that of a class in a link that has ended."""
     if code is not None:
         show_notice(describe_missing(code))
     if problem := st.session_state.pop(PROBLEM, None):

@@ -1,4 +1,4 @@
-"""The form in which a teacher writes a question to the class; its draft survives other pages and reloads."""
+"""The form in which a teacher writes a question to the students; its draft survives other pages and reloads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def draw_question_form(code: str) -> None:
 
 
 def forget_draft() -> None:
-    """Empty the form."""
+    """Empty the form of the teacher's question."""
     for key in (DRAFT, *EMPTY):
         st.session_state.pop(key, None)
     _DRAFTS.delete()

@@ -1,4 +1,4 @@
-"""The teacher's page of a class: invitations, students, questions and answers."""
+"""The teacher's page of a class of students: invitations, students, questions and answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TOGGLE = "classroom_leads"
 
 
 def desk(code: str) -> None:
-    """Draw the teacher's page."""
+    """Draw the teacher's page for the class of students with this code."""
     entrance, leading = st.columns([1, 2])
     with entrance:
         _entrance(code)

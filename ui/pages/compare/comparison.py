@@ -45,7 +45,7 @@ def sentences(left: View, right: View) -> list[str]:
 
 
 def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> FloatArray:
-    """Return the Jensen–Shannon divergence of each pair of heads in bits, shape (left head, right head).
+    """Return the Jensen–Shannon divergence of each pair of heads of two models in bits, (left head, right head).
 
     It is the mean over annotated sentences (``sentences``). ``models`` are name and revision of each model. Results are
     cached. Raise UserError if a model cannot read the sentences.
@@ -91,9 +91,10 @@ def _change_cache() -> ByteLru[Changes]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two readings (a text read by a model), the change of each head, and the head, query and key in focus.
+    """A comparison of two readings: the change of each head, and the head, query and key in focus.
 
-    The partner of a head is the head of the second reading with which it is compared.
+    A reading is a text read by a model. The partner of a head is the head of the second reading with which it is
+    compared.
     """
 
     sides: Sides
@@ -123,7 +124,7 @@ class Comparison:
         return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
-        """Return the attention of the query in focus to all keys in both readings, (key,) each.
+        """Return the attention of the query in focus to all keys, in the first and in the second reading, (key,) each.
 
         For a word of several tokens, it is the mean over these tokens. The second row is NaN if the word has no
         counterpart.

@@ -1,4 +1,4 @@
-"""Options of the view Compare, and controls of the second reading: another text, another model, or ablated heads."""
+"""Options of the view Compare, and widgets for the second reading: another text, another model, or ablated heads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADS = {"same": gettext_lazy("Same head"), "best": gettext_lazy("Most similar h
 
 @dataclass(frozen=True)
 class CompareOptions(AnsweringOptions):
-    """Options of the page Side by side; the first reading is that of the shared view state."""
+    """Options of the view Compare; the first of the two readings comes from the view state that all pages share."""
 
     show: str = option(
         "pair",
@@ -80,17 +80,17 @@ def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOpti
 
 
 def pick_source() -> None:
-    """Draw the control of the source of the texts: two readings, or a set of text pairs."""
+    """Draw the widget that selects the texts to compare: two readings, or a set of text pairs."""
     bound_widget(CompareOptions, "show", st.segmented_control, required=True)
 
 
 def pick_difference(differs: str) -> None:
-    """Draw the control of the difference between the readings: a text, a model or ablated heads."""
+    """Draw the widget that selects how the two readings differ: by the text, the model or ablated heads."""
     bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)
 
 
 def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, str]:
-    """Draw the control of the second model; return its name and revision."""
+    """Draw the widget that selects the second model; return its name and revision."""
     model = options.beside or _first_other(choice)
     pick_model(
         "compare",
@@ -103,10 +103,10 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
 
 
 def pick_heads(same: bool) -> bool:
-    """Draw the control of the pairing of heads; return True for "by similarity", and False for "by number".
+    """Draw the widget that selects how heads are paired; return True for "by similarity", and False for "by number".
 
     If ``same`` is False, the models have different numbers of layers or heads. Heads are then paired by similarity, and
-    the control is disabled.
+    the widget is disabled.
     """
     picked: str = bound_widget(
         CompareOptions,

@@ -181,7 +181,7 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the row in focus: the words, their weights in both readings, and the target's index among them.
+    """Return the attention of the word in focus: words, their weights in both readings, and the selected key's index.
 
     Words are in the order of the first text. A word that only the second text has precedes the next common word. Only
     the MOST_WORDS words with the largest weights are returned.
@@ -295,7 +295,7 @@ def how_to_read() -> None:
 
 
 def draw_pair(choice: ViewState, options: CompareOptions) -> None:
-    """Draw the text box and the control of the difference, then both readings."""
+    """Draw the text box and the widget for the difference, then both readings."""
     compose(choice, kind_of(choice))
     settled = settle_difference(choice, options)
     with control_row("compare"):
@@ -307,7 +307,7 @@ def draw_pair(choice: ViewState, options: CompareOptions) -> None:
 
 
 def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
-    """Draw the controls of the second reading, the descriptions and the figures."""
+    """Draw the widgets for the second reading, then sentences and figures that compare it with the first."""
     look, notes = resolve_view(choice, trace)
     for note in notes:
         show_notice(note, role="status")

@@ -1,4 +1,4 @@
-"""A set of text pairs: its source, its maps and table of heads, and the pairs with their results for a head."""
+"""A set of text pairs on the view Compare: its source, a table of heads, and the pairs with a head's results."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ READY = _ready_pairs()
 
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
-    """Draw the controls of the set of text pairs and return its pairs; None if there are none yet."""
+    """Draw the widgets that select or upload a set of text pairs, and return its pairs; None if there are none yet."""
     bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)

@@ -1,4 +1,4 @@
-"""Results of a set of text pairs: the change of each head, their statistics, sentences and files."""
+"""Results of a set of text pairs: the change of each head over all pairs, with tests, sentences and files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PairSet:
         return told.change.mean if told.change.n else told.control.mean
 
     def as_map(self, values: Numbers) -> FloatArray:
-        """Return values per head, (head,), as (layer, head)."""
+        """Return ``values``, a number for each head, in the shape (layer, head)."""
         found: FloatArray = np.asarray(values, np.float32).reshape(self.shape)
         return found
 
@@ -195,7 +195,7 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
 
 
 def mean_change(found: PairSet, choice: ViewState, look: ViewOptions, kind: str) -> Computation:
-    """Return the computation of each head's mean over the pairs of a kind, "change" or "control"."""
+    """Return notebook code for each head's mean change over the pairs of a kind, "change" or "control"."""
     code = (
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
         "bits = []\n"
@@ -311,9 +311,9 @@ def _describe_untested(found: PairSet) -> str:
 
 
 def describe_head(found: PairSet, head: Place) -> str:
-    """Describe a head's mean change in pairs (of meaning) and in control pairs (of wording), and the test of both.
+    """Describe a head's mean change in pairs that differ in meaning and in pairs that differ in wording only.
 
-    Means have 95 % intervals.
+    Means have 95 % intervals, and a test compares them.
     """
     across, at = found.across, head[0] * found.shape[1] + head[1]
     numbers = format_comma_list(

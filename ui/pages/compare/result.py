@@ -1,4 +1,4 @@
-"""Sentences and downloads of a comparison, with the provenance of both readings."""
+"""Sentences and downloads on a comparison of two readings, with the provenance of both."""
 
 from __future__ import annotations
 

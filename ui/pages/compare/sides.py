@@ -100,9 +100,9 @@ class Sides:
 
 
 def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
-    """Draw the controls that choose the second reading; return both traces with their names.
+    """Draw the widgets that choose the second reading; return both readings with their names.
 
-    Return None with a notice if the second trace is missing or cannot be compared with the first.
+    Return None with a notice if the second reading is missing or cannot be compared with the first.
     """
     left = get_trace_store().view(trace, look)
     asked = request_of(choice)

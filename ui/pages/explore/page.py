@@ -1,4 +1,4 @@
-"""The view Explore: maps of all heads, a large map of the selected head, the text, and the folded measures."""
+"""The view Explore: maps of all heads, a large map of the selected head, the text, and folded figures of measures."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ USED = (attention_received, by_offset, summarize_heads)
 
 
 def is_unfolded() -> bool:
-    """Return True if the figures are open in this run."""
+    """Return True if the section with figures of measures is open."""
     return bool(st.session_state.get(KEY, False))
 
 
 def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int, head: int) -> None:
-    """Draw the figures if they are open; otherwise nothing is computed."""
+    """Draw the figures of measures, such as entropy, if their section is open; otherwise nothing is computed."""
     folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
     if not folded.open:
         return

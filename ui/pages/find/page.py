@@ -88,9 +88,9 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """Draw the fields of the changed text and of harmless rewordings; return both texts.
+    """Draw the fields of the changed text and of rewordings that should not matter; return their contents.
 
-    By default they are the texts of the probe. At most 32 rewordings are used.
+    By default they are the texts of the prepared question ``probe``. At most 32 rewordings are used.
     """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")
@@ -113,7 +113,7 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
 
 
 def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerator) -> None:
-    """Draw the words with their controls in ``row``, the answer, and the comparison with the other texts."""
+    """Draw the words with their widgets in ``row``, the answer, and the comparison with the other texts."""
     found = get_params(FindOptions)
     view = View(trace, words=True)
     if not has_enough_words(view):

@@ -1,4 +1,4 @@
-"""Candidates for the next token before and after the sampling rule; a click appends a candidate."""
+"""Candidates for the next token, with probabilities before and after sampling options; a click appends a candidate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
-    """Describe the likeliest next token, and the rank of the token that an example expects.
+    """Describe the likeliest next token, and the rank of the token that continues an example.
 
     An example is read without its last word, ``word``. ``expected`` is the first token of this word, or None.
     """
@@ -55,7 +55,7 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
 
 
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
-    """Draw the candidates as chips, bars and a table, with the controls of the sampling rule."""
+    """Draw the candidates for the next token as chips, bars and a table, with the widgets for sampling."""
     if step.ended or not step.candidates:
         show_notice(translate(ENDED), role="status")
         return

@@ -1,4 +1,4 @@
-"""Options of the view Generate, its prompt, and the path of tokens generated after it."""
+"""Options of the view Generate, its prompt, and the tokens generated after the prompt (their path)."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def go_to(request: NextToken, path: tuple[int, ...]) -> None:
 
 
 def prompts() -> None:
-    """Draw the selection of ready prompts."""
+    """Draw the widget that selects a ready prompt."""
     st.session_state["generate_prompt"] = None
     st.selectbox(
         _("Ready prompts"),

@@ -1,4 +1,4 @@
-"""Attention from which the next token was chosen: as shaded text, by head, and its logit lens."""
+"""Attention of the step that chose a token: as shaded text, by head, and the logit lens of the step."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _on_pick(step: DecodingStep) -> None:
 
 
 def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
-    """Draw the map of all heads, the most attended tokens, and the download."""
+    """Draw the attention of all heads at a step as a map, the most attended tokens, and the download."""
     if seen is None or seen.step.looks is None:
         return
     _switches()

@@ -1,4 +1,4 @@
-"""Generation of one or many tokens, saved after each token, and the generated tokens as a tree."""
+"""Generation of one or more tokens, saved after each token, and all generated tokens as a tree."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def write(request: NextToken, candidate: NextCandidate) -> None:
 
 
 def note(request: NextToken, candidate: NextCandidate) -> None:
-    """Add the next token to the history."""
+    """Add the next token to this session's record of generated tokens."""
     history = history_of(request)
     if len(history) < MOST:
         history[*request.written, candidate.token] = WrittenToken(candidate.piece, candidate.probability)
 
 
 def remember(request: NextToken, step: DecodingStep) -> None:
-    """Add the generated tokens before a step to the history.
+    """Add the tokens that precede a step to this session's record of generated tokens.
 
     Tokens from a link have no known probability.
     """
@@ -86,7 +86,7 @@ def _kind(path: Path, current: Path) -> Kind:
 
 
 def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]:
-    """Return the nodes of the tree, the prompt first and parents before children.
+    """Return the nodes of the tree of generated tokens, the prompt first and parents before children.
 
     Nodes on the path to ``current`` are "kept", all others "other".
 
@@ -145,12 +145,12 @@ class WritingJob:
 
 
 def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
-    """Return the token to append: the sampled token or the likeliest."""
+    """Return the token to append to the text: the sampled or the likeliest, as ``pick`` names it."""
     return step.chosen if pick == "drawn" else step.greedy
 
 
 def written_on(request: NextToken) -> NextToken:
-    """Continue the current generation job as far as possible; return the request for the text with the new tokens.
+    """Continue a started generation as far as possible; return the request for the text with the new tokens.
 
     The address is updated. Raise UserError if the model cannot answer.
     """

@@ -1,4 +1,4 @@
-"""The view Head atlas: a finder of heads, and a head with sampled texts, top tokens and gold relations."""
+"""The view Head atlas: a list of heads to search, and a head with sampled texts, top tokens and gold relations."""
 
 from __future__ import annotations
 

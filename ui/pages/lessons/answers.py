@@ -1,4 +1,4 @@
-"""Questions of a lesson: controls, feedback, stored answers, the worksheet, and questions for a class."""
+"""Questions of a lesson: their fields, feedback, stored answers, and their use with a class of students."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def answer_at(name: str, step: int) -> StepAnswer:
 
 
 def note(name: str, step: int, **changes: Any) -> StepAnswer:
-    """Update the stored answer at a step of a lesson, and return it."""
+    """Change fields of the stored answer at a step of a lesson, and return the answer."""
     _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
     _save()
     return now
@@ -118,7 +118,7 @@ NOT_YET = gettext_lazy("That is not right yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
-    """Draw the question with its control, its buttons and the feedback so far."""
+    """Draw the question with the field for its answer, its buttons and the feedback so far."""
     found = answer_at(*key)
     slot = _slot(key)
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
@@ -302,7 +302,7 @@ PROBLEM = "lesson_to_class_problem"
 
 
 def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
-    """Draw the button that sends the question to the class, if this session teaches a class."""
+    """Draw the button that sends the question to the students, if this session teaches a class."""
     code = classroom.code()
     if code is None or not store().teaches(code, visitor_secret()):
         return

@@ -94,7 +94,7 @@ def _keep_replaced(text: str) -> None:
 
 
 def adopt_link_draft(options: LessonsOptions) -> None:
-    """Store the lesson in a link as the reader's own draft, only once for each link."""
+    """Store the lesson that a link contains as the reader's own draft, only once for each link."""
     if options.carried and st.session_state.get(TAKEN) != options.carried:
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
@@ -128,18 +128,18 @@ def get_lesson(options: LessonsOptions) -> NamedLesson | None:
 
 
 def is_teacher() -> bool:
-    """Return True if this session teaches the class that it is in."""
+    """Return True if this session teaches the class of students that it is in."""
     code = classroom.code()
     return code is not None and store().teaches(code, visitor_secret())
 
 
 def is_student() -> bool:
-    """Return True if this visitor attends a class, in this session or in another."""
+    """Return True if this visitor attends a class as a student, in this session or in another."""
     return not is_teacher() and (classroom.code() is not None or attends_any())
 
 
 def may_see_key() -> bool:
-    """Return True if this visitor may see the answer key.
+    """Return True if this visitor may see a lesson's expected answers (the answer key).
 
     On a private machine, everybody except students may see it. If others can reach the app, only teachers of a class
     may.

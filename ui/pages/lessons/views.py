@@ -62,7 +62,7 @@ def choice_of(pointed: Pointed) -> ViewState:
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
-    """Return the fields of a view state on which the numbers of a step's view depend, such as model and text."""
+    """Return the model, the text and the other fields on which the numbers of a step's view depend."""
     part = "cross" if view_named(pointed.page) == "translate" else choice.part
     return CheckInput(
         model=choice.model,

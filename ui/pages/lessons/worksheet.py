@@ -39,7 +39,7 @@ ALL_HEADS = (
 
 
 def draw_worksheet(known: NamedLesson) -> None:
-    """Draw the buttons that save the worksheet; its numbers are computed while the part is open."""
+    """Draw the buttons that save the worksheet; its numbers are computed while its section is open."""
     answered, asked = count_answered(known)
     label = _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)
     folded = st.expander(label, key="worksheet", on_change="rerun")
@@ -123,7 +123,7 @@ def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:
 
 
 def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
-    """Yield the model, the text and the numbers of a step's view, or the page that has them.
+    """Yield the model, the text and the numbers that a question is about, or the name of the page that has them.
 
     Numbers that would give away the answer of a prediction are left out.
     """

@@ -1,4 +1,4 @@
-"""Attention of a blank, and attributions of its prediction to words."""
+"""Explanation of a prediction for a masked word: the blank's attention, and attributions to the other words."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAP, STRIP = "blank_map", "blank_strip"
 
 
 def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the attention of each head from the blank to the selected word, and the text shaded by a head."""
+    """Draw the attention of each head from the blank to the selected word, and the text shaded by one head."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
     with st.spinner(_("Reading the text"), show_time=True):
         trace = get_backend().trace(asked)
@@ -218,7 +218,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def describe_attributions(found: ImportanceScores, names: list[str]) -> str:
-    """Describe the word with the largest attribution by each method."""
+    """Describe the word that supports the prediction most by each method."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
     return _(
         "“{piece}” depends most on “{word}” (occlusion) and “{other}” (integrated gradients).",

@@ -35,7 +35,7 @@ NO_RANK = gettext_lazy("Words of several tokens have no rank; unequal token coun
 
 
 def summary(who: PageModel, filled: Filled, at: int) -> str:
-    """Describe the likeliest token of a blank, and the rank or score of the original word."""
+    """Describe the likeliest token of a blank, and the rank or score of the word that was masked."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
     said = _(

@@ -214,7 +214,7 @@ def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], fi
 
 
 def pick_blank(filled: Filled) -> int:
-    """Return the index of the blank to show; if there are several, draw a control for it."""
+    """Return the index of the blank to show; if there are several, draw a widget that selects it."""
     blank = min(get_params(MaskedWordsOptions).blank, len(filled.blanks) - 1)
     if len(filled.blanks) > 1:
         bound_widget(

@@ -96,10 +96,10 @@ WANTED = {
 
 
 def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
-    """Draw the controls of the data; return the corpus to score, and a separate corpus for choosing heads.
+    """Draw the widgets for the sentences; return the corpus to score, and a separate corpus for choosing heads.
 
     The separate corpus is None if heads are chosen on one half of the corpus and scored on the other. Return None if no
-    data are chosen yet.
+    sentences are chosen yet.
     """
     left, right = st.columns([3, 2])
     bound_widget(MeasureOptions, "data", left.segmented_control, required=True)
@@ -193,7 +193,7 @@ class CorpusScores:
         return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
     def chance(self, relation: str) -> RelationRow | None:
-        """Return the best head of a model with random weights, scored on held-out data.
+        """Return the best head of a model with random weights, as a measure of chance.
 
         The head is chosen on one half of the data and scored on the other. Return None without random weights or enough
         links.

@@ -1,4 +1,4 @@
-"""The view Next sentence: the task head's prediction in both orders, and attention between the two texts."""
+"""The view Next sentence: does the second text follow the first? The prediction, and attention between the texts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
 
 
 def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the probability for both orders of the texts, with a sentence and a CSV export."""
+    """Draw the probability that one text follows the other, for both orders, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Running the model")
@@ -102,7 +102,7 @@ def describe_training(judged: NextSentenceAnswer) -> str:
 
 
 def summary(who: PageModel, found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
-    """Return a sentence on the probabilities of both orders."""
+    """Return a sentence on the probabilities that one text follows the other, for both orders."""
     first, second = (one.probability for one in found)
     return _(
         "{model} gives the order A, B {first:.3f} and the order B, A {second:.3f}.",
@@ -113,7 +113,7 @@ def summary(who: PageModel, found: tuple[NextSentenceAnswer, NextSentenceAnswer]
 
 
 def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
-    """Return a note on equal verdicts for both orders; "" if the verdicts differ.
+    """Return a note if the model predicts the same for both orders of the texts; else "".
 
     >>> from attention.tokens import TokenRow
     >>> row = TokenRow((), (), (), (), ())

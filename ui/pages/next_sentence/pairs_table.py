@@ -106,7 +106,7 @@ def complete_pairs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, s
 
 
 def own_pairs(who: PageModel) -> None:
-    """Draw the table editor, the uploader and the predictions."""
+    """Draw the table in which the visitor types or uploads pairs of texts, and the predictions for them."""
     state = st.session_state
     given = state.setdefault(PAIRS, list(STARTERS))
     st.subheader(_("Your own pairs"))

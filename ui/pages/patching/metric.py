@@ -1,6 +1,6 @@
-"""Options of the view Activation patching, and its metric of the model's answer.
+"""Options of the view Activation patching, and the number by which it measures the model's answer.
 
-The metric is that of a masked word, the next token, a vector or a translation.
+The number is about a masked word, the next token, a vector or a translation.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
 
 @dataclass(frozen=True, eq=False)
 class PatchingMetric:
-    """The requests for the same kind of answer on both texts, the recipient and the donor.
+    """The requests for the model's answer on two texts: the recipient, which is patched, and the donor of activations.
 
     ``names`` are the two words that are compared by log-odds, or () if the answer is a vector.
     """
@@ -173,7 +173,7 @@ def subjects_of(text: str, other: str) -> list[str]:
 
 
 def referents(text: str, other: str) -> tuple[str, ...]:
-    """Return the two nouns for which the same pronoun stands in two annotated texts; () if these are not known.
+    """Return the two nouns to which the same pronoun refers in two annotated texts; () if these are not known.
 
     >>> tired = "The animal didn't cross the street because it was too tired."
     >>> referents(tired, tired.replace("tired", "wide")), referents(tired, "A cat sat.")
@@ -243,7 +243,7 @@ def _with_words(
 
 
 def has_tokens(followed: PatchingMetric, words: tuple[str, ...]) -> bool:
-    """Return whether each word is one token of the model."""
+    """Return True if each word of ``words`` is a single token of the model."""
     assert isinstance(followed.here, BlankEffects)
     try:
         run_metric(replace(followed.here, words=words))

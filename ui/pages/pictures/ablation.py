@@ -1,4 +1,4 @@
-"""Ablation of heads, edges and patches: its effect on maps and outputs, and random edit sets for comparison."""
+"""Ablation of heads, edges and patches of a picture: effects on maps and output, and random edits for comparison."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class PictureExperiment:
 
 
 def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw the controls, the maps before and after the edits, and the effect on the output.
+    """Draw the widgets for the edits, the maps before and after them, and their effect on the output.
 
     Show a notice instead if only a recording of the picture exists, or if it has more than MOST_TOKENS tokens.
     """

@@ -56,7 +56,7 @@ AGAIN = "picture_again"  # Session key: the number of repeated requests.
 
 
 def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
-    """Return the selection in the options, with defaults for parts that the trace lacks.
+    """Return the selected token and head of the picture, with defaults for a part that the trace lacks.
 
     The default token is the first without a patch, else the central patch. The default head is the one whose attention
     forms the clearest shape (edge score).

@@ -59,7 +59,7 @@ def how_to_read() -> None:
 
 
 def controls(options: PicturesOptions) -> None:
-    """Draw the controls of the picture, the model and the resolution."""
+    """Draw the widgets that select the picture, the model and the resolution."""
     live = picture_of(options) is not None or bool(options.vision)
     file, model, size = st.columns([5, 3, 2])
     with file:
@@ -93,7 +93,10 @@ def draw(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def draw_matrix(shown: ShownPicture, options: PicturesOptions) -> PictureSelection:
-    """Draw the maps of all heads, and the sources of the selected score; return the selection."""
+    """Draw the maps of all heads, and the parts of the model from which the selected score comes.
+
+    Return the selection.
+    """
     look, part, before = selection_of(options, shown.trace), part_of(shown.trace), get_view_state()
     there = replace(
         before,
@@ -118,7 +121,7 @@ def draw_matrix(shown: ShownPicture, options: PicturesOptions) -> PictureSelecti
 
 
 def score_question(shown: ShownPicture, options: PicturesOptions, link: ExplainedLink) -> PictureScoreRequest:
-    """Return the request for the sources of the score of a link between two tokens of the picture."""
+    """Return the request that decomposes the score of a link between two tokens of the picture into sources."""
     picture = shown.trace.picture
     assert picture is not None
     return PictureScoreRequest(

@@ -1,4 +1,4 @@
-"""Predictions of a vision model, their attributions, and metrics of the output for measuring edits."""
+"""Predictions of a vision model, their attributions, and numbers by which the effect of edits is measured."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class PictureMetric:
         return found if self.name else np.maximum(-found, 0)
 
     def head_effects(self, heads: list[tuple[int, int]], tokens: int) -> Computation | None:
-        """Return the computation of the change of the metric without each head; None without a picture.
+        """Return notebook code for the change of the metric by ablating each head; None without a picture.
 
         ``heads`` are the (layer, head) of all heads, and ``tokens`` is the number of the picture's tokens.
         """
@@ -223,7 +223,7 @@ class PictureMetric:
 
 
 def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> PictureMetric | None:
-    """Draw the controls and return the metric; None if no text is given. Raise UserError on refusal."""
+    """Draw the widgets that select the metric, and return it; None if no text is given. Raise UserError on refusal."""
     both = get_backend().loaded(model, options.revision or None).reads == BOTH
     names = ("vector", "text") if both else ("vector", "class")
     watched = options.watch if options.watch in names else "vector"

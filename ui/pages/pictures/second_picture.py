@@ -1,4 +1,4 @@
-"""Pictures page: a comparison of two pictures or two models, at the same head and place."""
+"""A comparison of two pictures, or of two models on a picture, at the same head and patch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUSED = "picture_beside_refused"
 
 
 def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw the control for the second picture or model, and both views."""
+    """Draw the widget for the second picture or model, then the attention on both pictures."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
         say_needs_model()

@@ -1,4 +1,4 @@
-"""The picture and its model: uploads, the choice of a model, and the traces, kept in the session."""
+"""The picture and its model: uploads, the selection of a model, and traces, which the session stores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _vision_cards() -> dict[str, ModelCard]:
 
 
 def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
-    """Draw the model selector.
+    """Draw the widget that selects a vision model.
 
     ``recorded`` is the model of the recorded sample, if the page can show that sample without a model.
     """
@@ -163,7 +163,7 @@ def forget_traces() -> None:
 
 
 def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[str, Any]:
-    """Return the fields of a request about a picture."""
+    """Return the fields of a model request that describe the picture, its resolution and the model."""
     revision, side = options.revision or None, options.side or None
     return {"model": model, "revision": revision, "picture": picture, "side": side}
 
@@ -316,7 +316,7 @@ def _sample(options: PicturesOptions) -> ShownPicture | None:
 def request_computation(
     request: PictureRequest[Any] | TraceRequest, picture: Picture, code: str, **names: Any
 ) -> Computation:
-    """Return the computation by ``code`` from ``request``, a request about ``picture``.
+    """Return notebook code that runs ``code`` on ``request``, a request about ``picture``.
 
     The notebook contains the pixels of an uploaded picture as a PNG file. ``names`` are the other names that the code
     uses.

@@ -1,4 +1,4 @@
-"""Scores by distance: rotary positions, ALiBi and T5's bias, of the model or of the papers."""
+"""The effect of the distance between tokens on scores: rotary positions, ALiBi and T5's position bias."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ROTARY_PAPER, ALIBI_PAPER, T5_PAPER = "arXiv:2104.09864", "arXiv:2108.12409", "a
 def scores(
     choice: ViewState, trace: Trace, held: Positions, question: PositionsRequest, options: PositionsOptions
 ) -> None:
-    """Draw rotary positions, ALiBi and T5's bias as functions of the distance; the schemes of the model come first.
+    """Draw how rotary positions, ALiBi and T5's bias change with the distance of two tokens, the model's scheme first.
 
     ``question`` is the request whose answer is ``held``.
     """

@@ -1,4 +1,4 @@
-"""Position encodings: sinusoidal and learned vectors, and the shift matrix."""
+"""Position encodings: sinusoidal and learned vectors, and the matrix that shifts a sinusoidal vector."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def size_of(options: PositionsOptions, fits: int) -> int:
 
 
 def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
-    """Draw the controls and return length and dimension; ``fits`` is the default dimension."""
+    """Draw the widgets for the number of positions and the dimension, by default ``fits``, and return both numbers."""
     bound_widget(
         PositionsOptions,
         "length",

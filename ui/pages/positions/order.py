@@ -134,7 +134,7 @@ LIST, SHORT = 190, 130  # Widths of a list of words and of a list of numbers, in
 
 
 def order_test(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
-    """Draw the controls, run the order test and draw its results."""
+    """Draw the widgets of the test of word order, run the test and draw its results."""
     if choice.opened:
         show_notice(
             _("Opened results cannot run again. Type a text."),

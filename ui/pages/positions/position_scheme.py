@@ -1,4 +1,4 @@
-"""Options of the view, and sentences on the way the model encodes positions and on its length limit."""
+"""Options of the view Positions, and sentences on how the model encodes positions and on its length limit."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LONGEST = 512  # The maximum number of positions, or the maximum distance in tok
 
 
 def provenance_of(computation: Computation) -> Callable[[], dict[str, str]]:
-    """Return a function for the provenance of numbers: the model's, if ``computation`` contains a request to it.
+    """Return a function that returns the provenance of numbers, for their file.
 
-    For numbers from a paper's formula the provenance is empty.
+    It names the model if ``computation`` contains a request to it, and is empty for numbers from a paper's formula.
     """
     return model_provenance if "request" in computation.names else dict
 
@@ -72,7 +72,7 @@ def length_of(options: PositionsOptions) -> int:
 
 
 def pick_view() -> None:
-    """Draw the control that selects the view of the page."""
+    """Draw the widget that selects the view of the page Positions."""
     bound_widget(PositionsOptions, "show", st.segmented_control, required=True)
 
 

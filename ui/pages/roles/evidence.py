@@ -1,4 +1,4 @@
-"""Options of the view Roles, and the evidence for roles: shares of attention, and annotated sentences."""
+"""Options of the view Roles, and the evidence for roles: attention to certain keys, and annotated sentences."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ BATCH = 20  # The number of texts in a batch.
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """The share of attention that each head gives to the keys of a role in a text: role → (layer, head).
+    """The part of each head's attention that goes to the keys of a role in a text: role → (layer, head), 0 to 1.
 
-    Shares are means over the tokens of the text. They are NaN if no token has a key of this role.
+    Each part is a mean over the tokens of the text, and NaN if no token has a key of this role.
     """
 
     text: str
@@ -203,7 +203,7 @@ def _merge(found: list[HeadEvidence]) -> HeadEvidence:
 
 @dataclass(frozen=True)
 class Relations:
-    """The relation that each head finds best, tested on held-out sentences, for trained and random weights."""
+    """The relation of words that each head finds best, tested on held-out sentences, for trained and random weights."""
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)

@@ -75,14 +75,14 @@ def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
-    """Return the provenance of roles: the model, and its text or the number of annotated sentences."""
+    """Return the provenance of roles: the model, and the text or the number of annotated sentences it read."""
     if known.trace is not None:
         return page_provenance()
     return data_provenance(f"{len(known.each)} annotated sentences ({', '.join(READY)})")
 
 
 def describe_signs(share: int, *, relations: bool) -> list[str]:
-    """Return sentences on the symbols and colours of the map.
+    """Return sentences that explain the symbols and colours of the map of roles.
 
     ``relations`` adds a sentence on the relation names.
     """
@@ -246,7 +246,7 @@ Place = tuple[int, int]  # (layer, head)
 def draw_similarity(
     known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]]
 ) -> None:
-    """Draw the 2-D map of the heads, the table of clusters and the summary."""
+    """Draw the heads on a 2-D map by the similarity of their attention, with a table of clusters and a summary."""
     distances = known.likeness.distances()
     most = min(len(SHAPES), len(distances))
     count = max(1, min(options.groups, most))

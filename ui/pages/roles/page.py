@@ -1,4 +1,4 @@
-"""The view Roles: each head's role, the texts behind it, and the similarity of heads."""
+"""The view Roles: each head's role, the texts on which the role is based, and the similarity of heads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
 
 @dataclass(frozen=True)
 class TextShare:
-    """A text with the head's mean share of attention for a role."""
+    """A text with the part of a head's attention that goes to the keys of a role, a mean over the text's tokens."""
 
     text: str
     share: float
@@ -140,7 +140,7 @@ def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[Tok
 def draw_examples(
     known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, options: RolesOptions, choice: ViewState
 ) -> None:
-    """Draw a selector of role or relation, and the head's hits and misses for it."""
+    """Draw a widget that selects a role or relation, and the texts in which the head does and does not play it."""
     sets = _sets(relations)
     head = selected_head(relations.row_of_head, choice, *known.shape)
     scores = [*ROLES, *sets]
@@ -161,7 +161,7 @@ def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: i
 
 
 def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
-    """Return the evidence to show first for a head: the name of a relation or a role.
+    """Return the role or relation of a head that is shown first, by name.
 
     It is the relation that the head finds significantly, else its strongest role, else another relation, else the first
     of ROLES.

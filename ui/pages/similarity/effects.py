@@ -64,7 +64,7 @@ class CosineChanges:
 
 
 def draw_heads(choice: ViewState, found: WordTable) -> None:
-    """Draw the result sentence, the map of heads, and the download; may raise UserError."""
+    """Draw how much ablating each head changes the cosine, as a sentence, a map and a file; may raise UserError."""
     heads = measure_heads(found)
     if not np.isfinite(heads.changes).any():
         return
@@ -270,9 +270,9 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word whose deletion changes the cosine most, and its part in the table.
+    """Return a sentence with the word whose deletion changes the cosine most, and the word's part of the cosine.
 
-    The sentence states why both numbers differ.
+    The sentence states why the two numbers differ.
     """
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():

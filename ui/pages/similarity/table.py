@@ -1,4 +1,4 @@
-"""The word × word table of two texts: the options of the view, its request, its sentences and its CSV file."""
+"""The table of the pairs of words that make up the cosine of two texts, with its options, sentences and CSV file."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class WordTable:
 
     @property
     def special_share(self) -> float:
-        """Return the part of the cosine from pairs with a special token."""
+        """Return the part of the cosine that comes from pairs with a special token."""
         return self.answer.found.special_share(self.answer.row_a.special, self.answer.row_b.special)
 
 
@@ -133,7 +133,7 @@ def describe_table(found: WordTable) -> str:
 
 
 def describe_pooling(found: WordTable) -> str:
-    """Return a sentence on the pooling that was used and on the numbers in the cells of the table."""
+    """Return a sentence on how the vectors of tokens were pooled, and on the numbers in the table."""
     used = translate(POOLED[found.answer.pooling])
     return _("Pooling: {pooling}. {cells}", pooling=used, cells=translate(CELLS.get(found.answer.pooling, MEANS)))
 
@@ -158,7 +158,7 @@ def largest_words(sizes: Numbers) -> list[int]:
 
 
 def note_omitted(found: WordTable) -> None:
-    """Draw a caption if a text has more words than the bars show."""
+    """Draw a caption if a text has more words than the bar chart shows."""
     if max(map(len, found.names)) > MOST_WORDS:
         st.caption(_("The {shown} largest words are drawn.", shown=MOST_WORDS))
 

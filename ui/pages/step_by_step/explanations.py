@@ -126,7 +126,7 @@ def _has_usual_scale(weighing: WeightSteps, channels: int) -> bool:
 
 
 def rules(record: Record, weighing: WeightSteps) -> str:
-    """Return sentences on scale, soft cap, bias, mask and sinks between dot products and softmax."""
+    """Return sentences on the changes between dot products and softmax: scale, soft cap, bias, mask and sinks."""
     channels = int(record.query.shape[2])
     if _has_usual_scale(weighing, channels):
         scale = _(

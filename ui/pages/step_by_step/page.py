@@ -55,7 +55,7 @@ def how_to_read() -> None:
 
 
 def pick_view() -> str:
-    """Draw the control of the view and return the chosen view."""
+    """Draw the widget that selects the view, and return the chosen view."""
     shown = get_params(StepOptions).show
     st.session_state[SHOW] = shown
     st.segmented_control(
@@ -71,7 +71,7 @@ def pick_view() -> str:
 
 
 def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str, row: DeltaGenerator) -> None:
-    """Draw the chosen view, or as much of it as the layer's parameters allow.
+    """Draw the chosen view of an attention weight, or as much of it as the layer's parameters allow.
 
     ``row`` is the container of the buttons Back and Next.
     """
@@ -93,7 +93,7 @@ def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str, row: De
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """Draw the control of the weight, its summary and the chosen view."""
+    """Draw the widgets that select the attention weight, its summary and the chosen view."""
     spot, look, notes = find(choice, trace)
     pick_part(trace, look)
     for note in notes:

@@ -81,7 +81,7 @@ def sentence(spot: WeightPlace) -> str:
 
 
 def only_weights(spot: WeightPlace) -> None:
-    """Draw the attention row only, for architectures that expose no queries and keys."""
+    """Draw only a row of attention weights, for architectures that expose no queries and keys."""
     shown = window(len(spot.keys), WINDOW, spot.key)
     row = spot.record.weights(spot.head, spot.row)[0][shown]
     who = labels(spot.queries, spot.row)[0]
@@ -89,7 +89,7 @@ def only_weights(spot: WeightPlace) -> None:
 
 
 def only_scores(spot: WeightPlace) -> None:
-    """Draw the score step only, from the recorded queries and keys, for layers that cannot be decomposed."""
+    """Draw only the step from queries and keys to scores, for layers that cannot be decomposed."""
     record = spot.record
     assert isinstance(record, Record)
     shown = window(len(spot.keys), WINDOW, spot.key)

@@ -41,7 +41,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class StepOptions:
-    """Options of the Step by step page: the view, the stage of the computation, and the what-if settings."""
+    """Options of the page Step by step: the view, the step of the computation, and the changed softmax settings."""
 
     show: str = option("steps", choices=("steps", "neuron", "rules", "heads"))
     # The default differs from the model's rule, so that the figure shows an effect.
@@ -216,7 +216,7 @@ def _on_pick(key: str, field: str, spot: WeightPlace) -> None:
 
 
 def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[TokenChip]:
-    """Return chips for a row of tokens, shaded by ``weights``, shape (token,), if given."""
+    """Return a row of tokens as chips, shaded by ``weights``, shape (token,), if given."""
     shades = [None] * len(row) if weights is None else [float(weight) for weight in weights]
     titles = ["" if shade is None else f"{shade:.4f}" for shade in shades]
     glued = map(row.goes_on, range(len(row)))
@@ -276,7 +276,7 @@ def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
 
 
 def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
-    """Compute the selected weight from the layer's parameters, step by step.
+    """Return the selected weight, computed step by step from the layer's parameters.
 
     Show a notice and return None if the layer cannot be decomposed, or if the tokens differ from those of the trace.
     """

@@ -1,4 +1,4 @@
-"""Teach page, view "What changed": the change of each head, compared with shuffled-label controls."""
+"""The change of each head by fine-tuning, compared with models trained on shuffled labels: the view "What changed"."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST = 80  # The list cuts a sentence after so many characters.
 
 
 def draw_changes(look: JobStatus) -> None:
-    """Draw the change of every head by the training ``look``.
+    """Draw the change of every head by the fine-tuning ``look``.
 
     If the comparison is unfinished or failed, or if no sentence has rows of the chosen kind, show a notice instead.
     """
@@ -136,7 +136,7 @@ def _layers(look: JobStatus, found: HeadChanges) -> None:
 
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
-    """Draw the maps of ``head`` for the chosen sentence, with a selector and links to other pages."""
+    """Draw the maps of ``head`` for the chosen sentence, with a widget to choose it and links to other pages."""
     facts = found.facts
     shown = facts.shown_sentences
     at = min(max(get_params(TeachOptions).example, 1), len(shown))

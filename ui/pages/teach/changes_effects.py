@@ -1,4 +1,4 @@
-"""Teach page: ablation of each head of the fine-tuned model, compared with the change of its maps."""
+"""Ablation of each head of the fine-tuned model, compared with the change of the head's maps by fine-tuning."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class TaskData:
 
 
 def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
-    """Draw the data set selector in ``place``, with the controls for own files.
+    """Draw the widgets that select the data set in ``place``, with those for own files.
 
     Return the chosen data; None until files are uploaded and parsed.
     """

@@ -68,7 +68,7 @@ class OwnData:
 
 
 def own_files(options: TeachOptions) -> OwnData | None:
-    """Draw the controls for files and columns; return the parsed files, or None until they can be parsed."""
+    """Draw the widgets for files and columns; return the parsed files, or None until they can be parsed."""
     kind = options.kind
     bound_widget(TeachOptions, "kind", st.segmented_control, required=True)
     _draw_uploader("train")

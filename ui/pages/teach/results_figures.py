@@ -116,7 +116,7 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
 
 
 def bins_of(told: Calibration) -> list[Bin]:
-    """Return the non-empty bins, with Wilson intervals of the accuracy."""
+    """Return the non-empty bins of the reliability diagram, with Wilson intervals of the accuracy."""
     found = []
     for at in np.flatnonzero(told.answers).tolist():
         count, right = int(told.answers[at]), float(told.right[at])

@@ -52,7 +52,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
 
 
 def select_rows(rows: Sequence[ToldRow]) -> str:
-    """Return a sentence on the number of rows that match the filters and the number of errors among them."""
+    """Return a sentence on the test rows that match the filters: their number and the number of errors among them."""
     return _("{n:,} test rows, {wrong:,} with errors.", n=len(rows), wrong=sum(not row.hit for row in rows))
 
 
@@ -75,7 +75,7 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
 
 
 def title(row: ToldRow, labels: Sequence[str]) -> str:
-    """Return the heading of a row: hit or miss, the prediction and the true label, with probabilities.
+    """Return the heading of a test row: hit or miss, the prediction and the true label, with probabilities.
 
     >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
     'Miss · predicted “cat” 0.90, true “dog” 0.05'

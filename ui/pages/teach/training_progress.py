@@ -99,7 +99,7 @@ def progress(
 
 
 def progress_of(look: JobStatus) -> TrainingProgress:
-    """Return the progress of a job within its current phase."""
+    """Return the progress of a training job within its current phase."""
     minutes = look.job.settings.minutes if look.phase == "teach" else None
     return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
 
@@ -233,7 +233,7 @@ def _state(look: JobStatus) -> None:
 
 
 def in_words(look: JobStatus) -> str:
-    """Return a sentence on the state of a training that is not running."""
+    """Return a sentence on the state of a training that has stopped or ended, or waits."""
     if look.state == "waiting":
         if not look.ahead:
             return _("It begins now.")

@@ -53,7 +53,7 @@ WRITES = gettext_lazy("Encoder-decoders cannot be fine-tuned here. Pick a model 
 
 
 def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
-    """Draw the controls; return the name of the initial model and the settings."""
+    """Draw the widgets for a new training; return the name of the initial model and the settings."""
     start = options.start or fitting(data.labels, get_backend().models(), get_view_state().model)
     left, right = st.columns([3, 1])
     with left:
@@ -157,7 +157,7 @@ class TrainingRequest:
 
 
 def begin(options: TeachOptions) -> None:
-    """Draw the data selector and the start button, then the data set, the model settings and the checks."""
+    """Draw the form of a new training: the data set, the model and its settings, the checks, and the start button."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     data = pick_data(options, left)
     if data is None:

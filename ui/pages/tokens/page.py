@@ -89,7 +89,7 @@ def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | 
 
 
 def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Steps, row: DeltaGenerator) -> str | None:
-    """Draw in ``row`` the selector of the second tokenizer and return its model.
+    """Draw in ``row`` the widget that selects the second tokenizer, and return its model.
 
     Show a notice and return None if no other model is downloaded.
     """

@@ -48,7 +48,7 @@ WALK = {
 
 
 def headings(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the column headings in the current language."""
+    """Return the headings of table columns in the current language."""
     return {name: translate(heading) for name, heading in names.items()}
 
 
@@ -114,7 +114,7 @@ def word_of_tokens(steps: Steps) -> dict[int, Place]:
 
 
 def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
-    """Return the beginning of each text, up to the last word that the figures of all tokenizers show."""
+    """Return the beginning of each text, up to the last word that the figures of all compared tokenizers show."""
     ends = [
         [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
         for one in steps

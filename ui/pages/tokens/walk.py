@@ -89,7 +89,7 @@ def summary(word: str, walk: WordSteps) -> str:
 
 
 def rows(walk: WordSteps) -> list[dict[str, Any]]:
-    """Return the steps as table rows."""
+    """Return the steps that split a word into tokens as rows of a table."""
     return [_row(number, step) for number, step in enumerate(walk.steps, 1)]
 
 

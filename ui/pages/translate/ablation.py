@@ -37,7 +37,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 def draw_ablation(
     choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions
 ) -> None:
-    """Draw the controls, the translation before and after, the effect of each head, and random baselines."""
+    """Draw the widgets for the edits, the translation before and after, the effect of each head, and random edits."""
     trace = translation.trace
     if not trace.has_qkv("cross"):
         show_notice(

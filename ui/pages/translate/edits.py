@@ -50,9 +50,9 @@ def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
 
 
 def pick_clicks(options: TranslateOptions) -> None:
-    """Draw the controls of the ablated stack and of the effect of a click.
+    """Draw the widgets that select the ablated stack and the effect of a click.
 
-    If a click masks edges, also draw the control of the heads in which it does so.
+    If a click masks edges, also draw the widget for the heads in which it does so.
     """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(
@@ -151,7 +151,7 @@ def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
 
 
 def draw_edit_list(edits: EditSet, trace: Trace) -> None:
-    """Draw a folded section with the list of edits and a text field for them."""
+    """Draw a folded section with the list of edits and a text field for their codes."""
     with st.expander(_("Edits")):
         draw_panel(
             TranslateOptions,
@@ -253,9 +253,9 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
 
 
 def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
-    """Return sentences with the head of the largest effect and the number of changed most probable tokens.
+    """Return sentences with the head whose ablation changes the translation's probability most.
 
-    Only the heads ablated so far are counted.
+    They also count the steps at which the most probable token changes. Only the heads ablated so far are counted.
     """
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most])
@@ -283,7 +283,7 @@ def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptio
 
 
 def chance(translation: Translation, edits: EditSet) -> None:
-    """Draw the effects of random edit sets in the same stack, for comparison; may raise UserError."""
+    """Draw the effects of random sets of as many edits in the same stack, for comparison; may raise UserError."""
     trace = translation.trace
     if not edits:
         return

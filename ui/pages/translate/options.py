@@ -159,7 +159,7 @@ def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
 
 
 def pick_head(head: CrossHead, options: TranslateOptions) -> None:
-    """Draw the control for the cross-attention head."""
+    """Draw the widget that selects the cross-attention head."""
     names = {head_label(layer, at): head_label(layer, at) for layer, at in np.ndindex(head.covering.shape)}
     labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean")}
     bound_widget(

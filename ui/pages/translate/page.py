@@ -45,7 +45,7 @@ from ui.state.view_state import ViewState, example_of
 
 
 def describe_unread(name: str, source: TokenRow) -> str:
-    """Return sentences on words outside of the vocabulary or spelt in bytes; "" if there are none.
+    """Return sentences on source words that the model does not know or spells in bytes; "" if there are none.
 
     >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:44]
     '1 of 2 words are not in the vocabulary of M:'
@@ -105,7 +105,7 @@ SIDE = "translate_side"
 
 
 def parts(choice: ViewState, translation: Translation, head: CrossHead, options: TranslateOptions) -> None:
-    """Draw the choice of the stack, then the microscope on it with this page's cross-attention head."""
+    """Draw the widget that selects the stack, then the microscope on it with the page's cross-attention head."""
     side = options.side
     trace = get_trace_store().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
@@ -140,7 +140,7 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return a sentence on the token that gives a row of the map its name, with an example from the translation.
+    """Return a sentence on the two ways to read a row of the map (by the token written or read), with an example.
 
     Return "" if the translation is too short for an example.
     """
@@ -225,7 +225,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
 
 
 def page(choice: ViewState, who: PageModel) -> None:
-    """Draw the control of the decoding method, the translation and the published scores."""
+    """Draw the widget that selects the decoding method, then the translation and the published scores."""
     asked = request_of(choice, who)
     row = control_row("translate")
     way = pick_decoding(choice, get_params(TranslateOptions), row)

@@ -52,7 +52,7 @@ def load_alignments() -> Alignments:
 
 
 def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int], None]) -> None:
-    """Score the cross-attention heads; draw the best head on a sentence, the maps and the table.
+    """Score all cross-attention heads as word aligners; draw the best head on a sentence, the maps and the table.
 
     ``keep`` is called with (layer, head), in a callback, when a head is clicked.
     """
@@ -158,10 +158,9 @@ def _keep(keep: Callable[[int, int], None], key: str) -> None:
 
 
 def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
-    """Return sentences on the best head, its baselines, and the best head under the other convention.
+    """Return sentences on the head that aligns words best, on baselines without a model, and on the other convention.
 
-    A convention is the decoder step whose attention is read for a target token (CrossRowConvention). The baselines need
-    no model.
+    A convention is the decoder step whose attention is read for a target token (CrossRowConvention).
     """
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:

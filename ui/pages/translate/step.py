@@ -29,7 +29,7 @@ STRIP = "translate_strip"
 
 
 def forcing_request(translation: Translation) -> ForcedTarget:
-    """Return the teacher-forcing request for the probabilities of a translation's tokens."""
+    """Return the request for the probabilities of a translation's tokens, each after the given tokens before it."""
     asked = translation.asked
     return ForcedTarget(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, written=translation.tokens
@@ -51,7 +51,7 @@ def cells_of(choice: ViewState, translation: Translation) -> tuple[DisplayToken,
 
 
 def spaced_label(label: str, glued: bool) -> str:
-    """Return a label; if its chip is joined to the previous chip, a no-break space comes first.
+    """Return the label of a chip; if the chip is joined to the previous chip, a no-break space comes first.
 
     >>> spaced_label("0.02", True), spaced_label("", True)
     ('\\xa00.02', '')

@@ -1,4 +1,4 @@
-"""The translation: its requests, decoding, teacher forcing of the visitor's translation, and a reference."""
+"""The translation on the page: its requests, its decoding, the visitor's own translation, and a reference."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_TOP, MOST_WIDTH = 50, 8
 
 @dataclass(frozen=True, eq=False)
 class BeamSearch:
-    """The steps of a beam search so far."""
+    """The steps of a beam search so far, each with its kept and dropped beams."""
 
     steps: tuple[BeamStep, ...]
 
@@ -79,7 +79,7 @@ class Translation:
         return self.trace.target_text or ""
 
     def cell_label(self, cell: DisplayToken) -> str:
-        """Return the label of a token or word; after an unfinished text the end is labelled NEXT."""
+        """Return the label of a token or word of the translation; after an unfinished text the end is labelled NEXT."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:
@@ -88,7 +88,7 @@ class Translation:
 
 
 def request_of(choice: ViewState, who: PageModel) -> NextTarget:
-    """Return the request for the first step; raise UserError for an invalid text."""
+    """Return the request for the first step of a translation; raise UserError for an invalid text."""
     return NextTarget(model=who.model, revision=who.revision, text=check_text(choice.text), cut=choice.cut)
 
 
@@ -114,7 +114,7 @@ def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
 
 
 def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenerator) -> str:
-    """Draw the decoding controls in ``row`` and return the method.
+    """Draw the widgets for decoding in ``row`` and return the method.
 
     Show a note if a translation is typed but not used.
     """
@@ -248,7 +248,7 @@ def _letters(text: str) -> str:
 
 
 def describe_forcing(translation: Translation) -> str:
-    """Return sentences on teacher forcing and the number of given tokens that the model ranks first.
+    """Return sentences on reading a given translation, and on how many of its tokens the model ranks first.
 
     Return "" if the model wrote the translation itself. May raise UserError.
     """
@@ -318,7 +318,7 @@ def matrix_computation(
 
 
 def scores_computation(run: AlignmentRun, state: AlignmentState, convention: int) -> Computation | None:
-    """Return notebook code for the share of alignment links that each head finds, in percent.
+    """Return notebook code for the percentage of manually linked target words that each head aligns correctly.
 
     Return None for the visitor's own sentences and for a run that was stopped. ``convention`` is an index of READINGS.
     """

@@ -54,7 +54,7 @@ def get_alignment_options(choice: ViewState, options: TranslateOptions) -> Align
 
 
 def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
-    """Draw a sentence, the alignment matrix, its controls and its file."""
+    """Draw the alignment matrix of a head with a sentence, its widgets and its file."""
     drawn = get_alignment_options(choice, options)
     found = drawn.alignment(translation.trace, head)
     if not found.target or not found.source:

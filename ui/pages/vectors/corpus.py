@@ -71,7 +71,7 @@ class VectorNotes:
 
 
 class VectorRun:
-    """The computation of a vector for each sentence in ``asked.texts``.
+    """A computation of a vector for each sentence in ``asked.texts``, which can be stopped and resumed.
 
     Its state is "new", then "running", "stopped", "failed" or "done". The vectors are written to a .npy file part by
     part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. If the run is deleted,
@@ -197,12 +197,12 @@ _RUNS: weakref.WeakValueDictionary[str, VectorRun] = weakref.WeakValueDictionary
 
 
 def find(token: str) -> VectorRun | None:
-    """Return the run with a secret token; None if the run no longer exists."""
+    """Return the computation of sentence vectors with a secret token; None if it no longer exists."""
     return _RUNS.get(token)
 
 
 def stored_run(state: Mapping[Any, Any], key: str) -> VectorRun | None:
-    """Return the run that a session stores under ``key``, or None."""
+    """Return the computation of sentence vectors that a session stores under ``key``, or None."""
     found = state.get(key)
     return found if isinstance(found, VectorRun) else None
 
@@ -223,7 +223,7 @@ GONE = gettext_lazy("These vectors left the memory. Compute them again on their 
 
 
 def npy(run: VectorRun) -> Response:
-    """Return the .npy file, (sentence, channel) float32; the file's name contains the provenance."""
+    """Return the sentence vectors as a .npy file, (sentence, channel) float32, named by their provenance."""
     name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_run_provenance(run).values()))])
     return FileResponse(
         run.file, media_type="application/octet-stream", headers=_download_headers(f"{name[:LONGEST]}.npy")
@@ -231,7 +231,7 @@ def npy(run: VectorRun) -> Response:
 
 
 def as_csv(run: VectorRun) -> Response:
-    """Return a zip file with the CSV table and its provenance.
+    """Return the sentence vectors as a CSV table, zipped with its provenance.
 
     The table has a row for each sentence and a column for each channel.
     """
@@ -240,14 +240,14 @@ def as_csv(run: VectorRun) -> Response:
 
 
 def parquet(run: VectorRun) -> Response:
-    """Return a Parquet file with the columns "sentence" and "vector", a list of float32."""
+    """Return the sentence vectors as a Parquet file with the columns "sentence" and "vector", a list of float32."""
     return StreamingResponse(
         parquet_blocks(run), media_type="application/vnd.apache.parquet", headers=_download_headers("vectors.parquet")
     )
 
 
 def csv_blocks(run: VectorRun) -> Iterator[bytes]:
-    """Yield the bytes of the zip file, a block of sentences at a time: the CSV table, then its provenance."""
+    """Yield the zip file of the CSV table and its provenance as bytes, a block of sentences at a time."""
     sink, stem = _Drain(), f"headlight-{file_stem('vectors', _run_provenance(run))}"
     with zipfile.ZipFile(sink, "w") as files:
         with files.open(zip_member(f"{stem}.csv"), "w", force_zip64=True) as table:

@@ -1,4 +1,4 @@
-"""Options of the view, and the controls for the layers of the vectors and for pooling."""
+"""Options of the view Vectors, and the widgets that select the layers of the vectors and their pooling."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def mix_name(options: VectorsOptions, levels: int) -> str:
 
 
 def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
-    """Draw the control for the layers of the vectors: the usual combinations, then each level."""
+    """Draw the widget that selects the layers of the vectors: the usual combinations, then each level."""
     names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels))}}
     shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
     key = "vectors_mix"
@@ -135,5 +135,5 @@ def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
 
 
 def pick_pooling(place: Any) -> None:
-    """Draw the control for pooling the tokens of a sentence."""
+    """Draw the widget that selects how the tokens of a sentence are pooled."""
     bound_widget(VectorsOptions, "pooling", place.selectbox)

@@ -35,7 +35,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     pale: Sequence[int] = (),
     computation: Computation | None = None,
 ) -> None:
-    """Draw a projection of vectors, shape (point, channel), of at most MOST evenly spaced points.
+    """Draw a projection of at most MOST evenly spaced ``vectors``, shape (point, channel), to 2 or 3 dimensions.
 
     ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
     indices of faint points. ``computation`` is notebook code that computes ``vectors``; a notebook is offered for the

@@ -1,4 +1,4 @@
-"""Similarities, nearest neighbours, projection and files of the vectors of many sentences."""
+"""The vectors of many sentences: their similarities, nearest neighbours, projection and files."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _notes(run: VectorRun) -> list[str]:
 
 
 def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
-    """Return a sentence with the most similar pair and the mean over all pairs.
+    """Return a sentence with the most similar pair of texts and the mean similarity of all pairs.
 
     >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
     'Most similar: “A cat.” and “A dog.” (0.50); mean over all pairs: 0.20.'

@@ -19,7 +19,7 @@ from inference.scheduling import NICE
 
 
 def write(stream: IO[bytes], **arrays: Any) -> None:
-    """Send a message."""
+    """Write arrays to a stream as a message."""
     body = io.BytesIO()
     np.savez(body, **arrays)
     stream.write(len(body.getvalue()).to_bytes(8, "little") + body.getvalue())

@@ -1,4 +1,4 @@
-"""Vectors of words: of the words of the text, and of a word in several contexts."""
+"""Vectors of all words of the text, and of a single word in several contexts."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ STRIP = "vectors_strip"
 def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside: DeltaGenerator) -> None:
     """Draw the view of word vectors; raise UserError if the model cannot read the text.
 
-    The control for the layers is drawn in the column ``beside``.
+    The widget that selects the layers is drawn in the column ``beside``.
     """
     asked = request_of(choice)
     question = HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut)
@@ -230,7 +230,7 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
 
 
 def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) -> str:
-    """Return a sentence with the words most and least similar to ``focus``, and the mean of all pairs.
+    """Return a sentence with the words most and least similar to word ``focus``, and the mean similarity of all pairs.
 
     >>> summary(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
     'Last layer: “it” is most similar to “was” (0.50), least to “[SEP]” (0.00); mean over all pairs 0.20.'

@@ -1,4 +1,4 @@
-"""Interventions on a stage of the forward pass, with the output before and after."""
+"""Changes of a step of the forward pass, such as zeroing a vector, with the output before and after."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def striking_change(asked: PassInspector) -> tuple[str, int] | None:
 
 
 def preset(asked: PassInspector) -> None:
-    """Draw a button that applies the suggested ablation and stores it in the URL."""
+    """Draw a button that applies the suggested change of the pass and stores it in the address."""
     found = striking_change(asked)
     if found is not None:
         st.button(
@@ -113,7 +113,7 @@ def preset(asked: PassInspector) -> None:
 
 
 def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found: StageValues) -> None:
-    """Draw the controls for a change at ``stage``, and the output before and after it."""
+    """Draw the widgets that change the result of ``stage``, and the model's output before and after the change."""
     changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
     kind = options.change if options.change in changes else ""
     bound_widget(WholePassOptions, "change", st.segmented_control, options=changes, shown=kind, required=True)

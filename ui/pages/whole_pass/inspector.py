@@ -1,4 +1,4 @@
-"""Options of the view, and requests for the forward pass with the chosen or the default task head."""
+"""Options of the view Whole pass, and requests for the forward pass with the chosen or the default task head."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class PassInspector:
         return tuple(row.pieces)
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
-        """Return a stage's result, and names of its columns if they are vocabulary tokens or classes."""
+        """Return the numbers that a stage computes, and the names of columns that are vocabulary tokens or classes."""
         found = get_backend().inspect(self.stage_request(stage))
         return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
 
@@ -129,7 +129,7 @@ class PassInspector:
         return request
 
     def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
-        """Return the terms whose sum is the number at index ``place`` of a stage's result."""
+        """Return the terms whose sum is the number at index ``place`` of the result of a stage."""
         found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
         return found
 

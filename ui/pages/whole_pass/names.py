@@ -1,7 +1,4 @@
-"""Display names of the stages of a forward pass, and numbers written as equations.
-
-A stage is a torch call that computes new numbers.
-"""
+"""Names of the stages (calls that compute new numbers) of a forward pass on screen, and numbers as equations."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ INSIDE = (HIDDEN, ACTIVATED)  # roles between the two matrix products of a feed-
 
 
 def display_name(word: str) -> str:
-    """Return the translated name of a part, role, side or verdict."""
+    """Return the translated name of a part of the model, a stage's role, encoder or decoder, or a verdict."""
     return translate(WORDS.get(word, word))
 
 
@@ -163,7 +160,7 @@ def _number(value: float) -> str:
 
 
 def describe_origin(origin: Origin, stages: dict[int, Stage], two: bool, tokens: Sequence[str]) -> str:
-    """Return the source of a number: a weight in the file, a constant, or a place in a stage's result."""
+    """Return the place from which a number comes: a weight in the file, a constant, or a stage's result."""
     if origin.weight:
         return _("{weight}[{place}] of the file", weight=origin.weight, place=", ".join(map(str, origin.place)))
     if origin.stage is None:

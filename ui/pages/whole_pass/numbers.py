@@ -1,4 +1,4 @@
-"""Numbers of a pass: its output, a stage as a heat map, and a number as the sum of its terms."""
+"""Numbers of a forward pass: its output, the result of a stage as a heat map, and a number as a sum of terms."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Likely = Sequence[tuple[str, float]]
 
 
 def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
-    """Return the row of the output to describe.
+    """Return the row of the model's output that the page describes.
 
     It is the last token in a decoder. Otherwise it is the first blank (mask token), or ``row``, by default row 1.
     """
@@ -55,7 +55,7 @@ def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
 
 
 def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
-    """Return the row of the output and its most probable (name, probability) pairs, at most TOP.
+    """Return the described row of the output, and its most probable (name, probability) pairs, at most TOP.
 
     There are no pairs if the last stage has no probabilities.
     """
@@ -71,13 +71,13 @@ def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Li
 
 
 def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
-    """Return a sentence with up to three of the likeliest outputs."""
+    """Return a sentence with up to three of the likeliest tokens or classes at row ``at`` of the output."""
     likely = [f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1]]
     return _("{of_what}: {names}.", of_what=output_title(asked, at), names=format_comma_list(likely[:3]))
 
 
 def of_rows(asked: PassInspector) -> bool:
-    """Return True if the output has several rows, one per token."""
+    """Return True if the model's output has a row for each token, False if it is a single row."""
     return len(asked.result.spread[asked.result.stages[-1].number]) > 1
 
 
@@ -89,7 +89,7 @@ def output_title(asked: PassInspector, at: int) -> str:
 
 
 def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
-    """Draw a sentence on the output, or its shape and a link to an example if it has no probabilities."""
+    """Draw a sentence on the model's output, or its shape and a link to an example if it has no probabilities."""
     if found:
         show_notice(describe_end(asked, at, found), role="status")
         return
@@ -111,7 +111,7 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
 
 
 def picture(asked: PassInspector, at: int, found: Likely) -> None:
-    """Draw the likeliest outputs as bars, if there are any."""
+    """Draw the likeliest tokens or classes of the output as bars, if there are any."""
     if found:
         names, chances = zip(*found, strict=True)
         last = asked.result.stages[-1]

@@ -88,7 +88,7 @@ def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int
 
 
 def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
-    """Draw the details of the chosen stage: its error, weights, PyTorch code, and a link to Step by step."""
+    """Draw the details of the chosen stage: its rounding error, weights, PyTorch code, and a link to Step by step."""
     if stage.refused:
         away = translate(stage.refused)
     else:
@@ -112,7 +112,7 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
 
 
 def up_to(program: str, stage: Stage) -> str:
-    """Return the program up to ``stage``, followed by a line that prints the stage's result."""
+    """Return the PyTorch code ``program`` up to ``stage``, with a line that prints the stage's result."""
     lines = program.splitlines(keepends=True)
     last = next(at for at, line in enumerate(lines) if line.startswith(f"v{stage.number} = "))
     return "".join([*lines[: last + 1], f"print(v{stage.number})\n"])
@@ -155,7 +155,7 @@ def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
 
 
 def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice: ViewState) -> Stage:
-    """Draw the whole pass and its output; return the stage that is marked in the picture."""
+    """Draw all stages of the pass and its output; return the stage that is marked in the picture."""
     parts = parts_of(asked.result.stages)
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = numbers.likely_end(asked, options)
@@ -168,7 +168,7 @@ def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice
 
 
 def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> None:
-    """Draw the numbers of a stage, the terms of the selected number, and controls to change numbers."""
+    """Draw the numbers of a stage, the terms of the selected number, and widgets that change numbers."""
     draw_stage_steps(asked, chosen, asked.result.stages)
     try:
         found = numbers.find(asked, chosen, options)

@@ -1,4 +1,4 @@
-"""A zoomable diagram of the pass, and the controls that move through its stages."""
+"""A zoomable diagram of the forward pass, and the widgets that move through its stages."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _zoom_in(asked: PassInspector, zoom: str) -> None:
 
 
 def head_and_zoom(asked: PassInspector) -> None:
-    """Draw the controls for the task head and the zoom level."""
+    """Draw the widgets that select the task head and the zoom level."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
     if len(asked.heads) > 1:
@@ -140,7 +140,7 @@ def head_and_zoom(asked: PassInspector) -> None:
 
 
 def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:
-    """Draw the stage selector, and buttons for the previous and next of the stages ``shown``."""
+    """Draw the widget that selects a stage, and buttons for the previous and next of the stages ``shown``."""
     stages = asked.result.stages
     at, beside = st.columns([2, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)

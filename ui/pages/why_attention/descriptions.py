@@ -1,4 +1,4 @@
-"""Options of the view, and sentences computed from recorded trainings of the three networks."""
+"""Options of the view Why attention, and sentences on recorded trainings of its three networks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def title_of(task: str) -> str:
 
 
 def accuracy(recorded: RecordedRuns, task: str) -> str:
-    """Return a sentence with each network's mean accuracy at trained distances and at longer ones."""
+    """Return a sentence with the mean accuracy of each network on a task, at trained and at longer distances."""
     means = {model: [float(part.mean()) for part in mean_shares(recorded.runs_of(task, model))] for model in MODELS}
     within, beyond = (
         format_comma_list([f"{name_of(model)} {parts[at]:.2f}" for model, parts in means.items()]) for at in range(2)
@@ -191,7 +191,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
 
 
 def share_without(off: str, share: float, differences: FloatArray) -> str:
-    """Return a clause with the accuracy ``share`` of the Transformer without the part ``off``.
+    """Return a clause with the Transformer's accuracy ``share`` after the part ``off`` is removed.
 
     ``differences`` (seed,) are those from the whole Transformer. If their signs differ between seeds, the clause states
     that.

@@ -54,7 +54,7 @@ class CostSetting:
 
 
 def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetting:
-    """Draw the four sliders and return their values, limited to the range from LEAST to MOST."""
+    """Draw the sliders for n, d, k and r, and return their values, limited to the range from LEAST to MOST."""
     columns = st.columns(4)
     asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
     values = {name: min(max(value, LEAST[name]), MOST[name]) for name, value in asked.items()}
@@ -96,7 +96,7 @@ def _on_change(name: str, key: str, usual: int | None) -> None:
 
 
 def summary(numbers: CostSetting) -> str:
-    """Return sentences that compare self-attention with a recurrent layer: costs at n and path lengths."""
+    """Return sentences that compare self-attention with a recurrent layer: operations at length n, and path lengths."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
     costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}

@@ -78,7 +78,7 @@ def _computation(code: str, **names: Any) -> Computation:
 
 
 def draw_recorded(options: WhyAttentionOptions) -> None:
-    """Draw the controls, descriptions and figures of the recorded runs."""
+    """Draw the widgets, descriptions and figures of the recorded runs."""
     found = load_recorded()
     st.subheader(_("Networks trained on the same data"))
     st.caption(
@@ -190,7 +190,7 @@ def _time(found: RecordedRuns) -> None:
 
 
 def times(found: RecordedRuns) -> Figure:
-    """Return a figure of milliseconds over tokens, with a line for each network."""
+    """Return a figure of the milliseconds of a training step by text length, with a line for each network."""
     curves = [
         Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
         for model, points in found.times.items()

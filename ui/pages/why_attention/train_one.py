@@ -45,7 +45,7 @@ def get_runs() -> BaselineRunner:
 
 
 def train_one(options: WhyAttentionOptions) -> None:
-    """Draw the controls and buttons for a training, its progress and its result."""
+    """Draw the widgets for a training of a network, its progress and its result."""
     with st.expander(_("Train one here"), expanded=_ask(options) in _started_runs()):
         ask = _controls(options)
         _buttons(ask)
@@ -172,7 +172,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
 
 
 def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
-    """Return sentences that compare a run with the recorded runs."""
+    """Return sentences that compare the accuracy of a training with that of the recorded trainings."""
     within, beyond = (float(part[0]) for part in mean_shares((run,)))
     kept = [float(part.mean()) for part in mean_shares(recorded)]
     name = said.name_of(run.model)
