@@ -172,7 +172,7 @@ class LocalBackend:
         return cancellation.limit_request(self.settings.answer_seconds)
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Compute the answer to a request without the cache; raise UserError if the model cannot serve it."""
+        """Return the answer to a request, computed without the cache; raise UserError if the model cannot serve it."""
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
             raise tokenizer.refuse_without_tokenizer(loaded.id.name)
@@ -279,7 +279,7 @@ class LocalBackend:
         importlib.import_module("inference.record.batching")
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Compute the traces of requests for one model without the cache, in the order of the requests.
+        """Return the traces of requests for a single model, computed without the cache, in the order of the requests.
 
         All requests have the same model and revision. Raise UserError if a request cannot be served.
         """

@@ -150,7 +150,7 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """Register the function by which a worker thread runs a call in the thread that waits for the worker."""
+    """Register the function ``hand``, by which a worker thread runs a call in the thread that waits for it."""
     _hand.set(hand)
 
 
@@ -185,7 +185,7 @@ def current_visitor() -> str:
 
 
 def layer(done: int, of: int) -> None:
-    """Report that ``done`` of ``of`` layers are finished; raise Cancelled if the request was cancelled."""
+    """Report that this thread has finished ``done`` of ``of`` layers; raise Cancelled if its request was cancelled."""
     stop = _stop.get()
     if stop is not None:
         stop.layer(done, of)

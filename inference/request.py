@@ -16,7 +16,7 @@ _SCHEMA = 1  # increase it if the same request would give another answer
 
 
 def key_of(value: Any) -> str:
-    """Return the SHA-256 of a dataclass in canonical JSON, 64 hexadecimal digits.
+    """Return the SHA-256 of a dataclass as canonical JSON, 64 hexadecimal digits.
 
     Texts with lone surrogates (invalid Unicode) are allowed.
 

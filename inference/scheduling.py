@@ -1,4 +1,4 @@
-"""Fair scheduling: visitors in turn, short work before long work, and a single thread for NumPy."""
+"""Fair scheduling of visitors' computations: visitors in turn, and short work before long work."""
 
 from __future__ import annotations
 

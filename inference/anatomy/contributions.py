@@ -1,4 +1,4 @@
-"""The share of each source (head, layer, embedding) in a later vector, and that vector without a source."""
+"""The part of a later vector that comes from each source (head, layer, embedding), and the vector without a source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Wanted:
 
 @dataclass(frozen=True, eq=False)
 class SourcePaths:
-    """The direct paths from each source of the residual stream to later values.
+    """The direct paths from each source of the residual stream (head, layer, embedding) to later values.
 
     A direct path bypasses all later attention and feed-forward sublayers.
     """
@@ -59,9 +59,9 @@ class SourcePaths:
         return [self._of(value, found) for value in values]
 
     def replay(self, value: Value, changed: Mapping[int, Array], without: str = "") -> Array:
-        """Recompute a value after earlier values were changed; norms compute new statistics.
+        """Return a value recomputed after earlier values of the pass were changed; norms compute new statistics.
 
-        ``changed`` maps the ids of these earlier values to their new numbers. The biases of the source ``without`` are
+        ``changed`` maps the ids of the earlier values to their new numbers. The biases of the source ``without`` are
         left out.
         """
         found = dict(changed)

@@ -51,7 +51,7 @@ _RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
 
 
 def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
-    """Group the parameters of a model by role, in the order of the forward pass.
+    """Return the parameters of a model grouped by role, in the order of the forward pass.
 
     The counts sum to the number of the model's parameters. A tensor that is used in several places counts once, at the
     place that ``named_parameters`` lists first.
@@ -129,7 +129,7 @@ class ModuleRoles:
 
 
 def table_name(path: str) -> str:
-    """Return the role of an embedding table, such as positions, derived from the path of its module.
+    """Return the role of an embedding table, such as positions, from the path of its module.
 
     >>> table_name("embeddings.token_type_embeddings")
     'segment embeddings'
@@ -161,7 +161,7 @@ OLD = {"gamma": "weight", "beta": "bias"}  # the first checkpoints named a norm'
 def stored_heads(model: Any) -> tuple[Top, ...]:
     """Return the task heads whose tensors are all in the model's files; tied embeddings count as stored.
 
-    The first head is that of the class that the configuration names. Further heads follow if transformers has a class
+    The first is the head of the class that the configuration names. Further heads follow if transformers has a class
     for this model with tensors that no earlier class uses.
     """
     stored = names(model)

@@ -56,8 +56,8 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
 
     In a model with a text tower and a picture tower, only the tower that reads these inputs runs. ``layers`` maps each
     layer's path to its module list. ``seen`` is called after every torch call that computes numbers. ``then`` continues
-    the pass from the model's output, for example from logits to probabilities. If ``formulas`` is empty, nothing is
-    recomputed and no program lines are written, so the pass costs little more than a plain pass.
+    the pass from the model's output, for example from logits to probabilities. If ``formulas`` is empty, NumPy
+    recomputes nothing and no program lines are written, so the pass costs little more than a plain pass.
     """
     run = _Pass(model, seen, formulas)
     for name, tensor in given.items():

@@ -1,4 +1,4 @@
-"""The norm of each value vector after the head's output matrix, ‖value · W_O‖: its output at weight 1."""
+"""The norm of each value vector times the head's output matrix, ‖value · W_O‖: a head's output for a weight of 1."""
 
 from __future__ import annotations
 

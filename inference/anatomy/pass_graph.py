@@ -46,7 +46,7 @@ class PassGraph:
         return self._arrays[id(value)]
 
     def is_fraction(self, value: Value) -> bool:
-        """Return True if the value is a floating-point tensor whose numbers were recorded."""
+        """Return True if the value is a floating-point tensor whose numbers the graph contains."""
         found = self._arrays.get(id(value))
         return found is not None and found.dtype.kind == "f"
 

@@ -94,9 +94,9 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
-    """Return the largest difference of two arrays, and the largest absolute number of ``own``.
+    """Return the largest difference of a recomputed and the model's ``own`` array, and the largest number of ``own``.
 
-    Masked entries are ignored.
+    The largest number is by absolute value. Masked entries are ignored.
 
     >>> largest_difference(np.array([1.0, -np.inf]), np.array([1.5, -np.inf]))
     (0.5, 1.5)
@@ -152,7 +152,7 @@ MOST = 64  # the largest number of elements of a literal tensor
 
 
 def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
-    """Return the program line of a torch call.
+    """Return the line of the PyTorch program that repeats a torch call.
 
     If the call ``changes`` its first argument in place, the line clones that argument first.
     """
@@ -215,7 +215,7 @@ def _place(at: Any) -> str:
 def required_calls(
     last: FunctionCall, enough: Callable[[FunctionCall], bool] = lambda _call: False
 ) -> list[FunctionCall]:
-    """Return ``last`` and all calls that it depends on, in order.
+    """Return ``last`` and all calls whose results it depends on, in order.
 
     The search ends at calls for which ``enough`` is true: they are included, but not the calls that they depend on.
     """

@@ -23,7 +23,7 @@ MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter 
 def follow(block: LayerRun) -> Flow:
     """Return the data flow of a layer that ran in a pass: its steps, and the inputs of each step.
 
-    Residual additions are not modules. They are found by comparing numbers: the input of a step equals a sum of earlier
+    Residual additions are not modules. They are found by their numbers: the input of a step equals a sum of earlier
     results.
     """
     return _Follower(block.visit.given).run(block)
@@ -113,7 +113,7 @@ FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
-    """Evaluate an activation function at some points; return its name ("" if unknown), inputs and outputs.
+    """Return an activation function's name ("" if unknown), and its inputs and outputs at some points.
 
     Inputs and outputs have the shape (point,). Return None if the module is not an elementwise function.
 

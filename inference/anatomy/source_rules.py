@@ -1,4 +1,4 @@
-"""The sources of each tensor in a forward pass, and rules for the way torch calls transform their contributions.
+"""The sources of each tensor in a forward pass, and rules for passing their contributions through torch calls.
 
 The residual stream is a sum of sources, such as head outputs. A call that is affine in its input transforms each
 source's contribution separately. A norm is affine if its mean and variance are held at their recorded values. The
@@ -46,7 +46,7 @@ GIVEN = ("pixel_values", "input_features", "inputs_embeds", "encoder_hidden_stat
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule for the way a torch call transforms the contributions of sources.
+    """The rule by which a torch call transforms the contributions of sources to its inputs.
 
     ``carried`` and ``statistics`` are indices among the tensors that the call reads. Contributions to the ``carried``
     tensors pass through the call; the ``statistics`` are factors that are held at their recorded values. ``offset`` is

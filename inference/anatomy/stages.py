@@ -1,4 +1,4 @@
-"""The torch calls of a pass that are shown as stages: the calls that compute new numbers, with their roles."""
+"""The stages of a forward pass: the torch calls that compute new numbers, with their roles."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """A run of a module in a pass; ``began`` and ``ended`` are its start and end on a counter shared by all runs."""
+    """A call of a module in a pass; ``began`` and ``ended`` are its start and end on a counter that all calls share."""
 
     path: str
     module: Any
@@ -45,13 +45,13 @@ class Visit:
 
 @dataclass(frozen=True, eq=False)
 class WatchedPass:
-    """A recorded forward pass: the runs of modules in the order of their start, and each softmax of an attention."""
+    """A recorded forward pass: the module calls in the order of their start, and each softmax of an attention."""
 
     visits: tuple[Visit, ...]
     softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the computing module)
 
     def visits_inside(self, visit: Visit) -> list[Visit]:
-        """Return the module runs within ``visit``, without ``visit`` itself."""
+        """Return the module calls that ran within the call ``visit``, without ``visit`` itself."""
         return [other for other in self.visits if visit.began < other.began and other.ended < visit.ended]
 
 

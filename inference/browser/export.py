@@ -23,7 +23,7 @@ POOLINGS = (MEAN, FIRST, LAST)
 
 @dataclass(frozen=True, eq=False)
 class BrowserModel:
-    """The files with which a browser runs a model."""
+    """The files with which a browser runs a model: graph, embedding table and tokenizer."""
 
     name: str
     sizes: BertSizes

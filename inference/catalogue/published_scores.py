@@ -17,7 +17,7 @@ SCORES = "evaluation.json"
 
 @dataclass(frozen=True)
 class PublishedBleu:
-    """BLEU and chrF, 0 to 100, as sacrebleu computes them (arXiv:1804.08771)."""
+    """The translation scores BLEU and chrF, 0 to 100, as sacrebleu computes them (arXiv:1804.08771)."""
 
     sentences: int
     bleu: float

@@ -170,7 +170,7 @@ def _adapter(file: Path, name: str) -> str:
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
-    """Return the message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
+    """Return the error message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
     base = base or gettext_lazy("its base model")
     return gettext_lazy("{name} has no tokenizer. Copy tokenizer.json from {base}.", name=name, base=base)
 
@@ -254,7 +254,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def pickle_only(name: str) -> str:
-    """Return the message for a model whose weights are only in a pickle file, which can run programs."""
+    """Return the error message for a model whose weights are only in a pickle file, which can run programs."""
     return gettext_lazy(
         "{name} has only pickle weights, which can run code when opened. If you trust its author, "
         "load it in Python and call model.save_pretrained(folder), which writes {weights}.",
@@ -264,7 +264,7 @@ def pickle_only(name: str) -> str:
 
 
 def shards(index: bytes, name: str) -> list[str]:
-    """Return the file names in the index of a sharded checkpoint.
+    """Return the names of the weight files that the index of a sharded checkpoint lists.
 
     Raise UserError if the index is broken or names files outside of its folder.
     """
@@ -344,7 +344,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """Return the message for a GGUF model if the packages that read GGUF files are not installed."""
+    """Return the error message for a GGUF model if the packages that read GGUF files are not installed."""
     return gettext_lazy("{name} is in the GGUF format. First run: pip install gguf accelerate", name=name)
 
 

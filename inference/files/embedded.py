@@ -269,7 +269,7 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Return True if the embedded model ``name`` is in assets/models/, without checking the hashes of its files."""
+    """Return True if assets/models/ contains the embedded model ``name``; the hashes of its files are not checked."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 

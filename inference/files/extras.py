@@ -164,9 +164,9 @@ def convert(file: Path, folder: Path) -> None:
 
 
 def retained_pieces(packed: Packed) -> list[int]:
-    """Return the ids of the tokens that the converted model keeps, in their new order.
+    """Return the ids of the tokens that the converted model keeps, in the order of their new ids.
 
-    Beginning, padding, end and unknown come first, then the other tokens in their old order.
+    Beginning, padding, end and unknown come first, then all further tokens in their old order.
     """
     beginning, end, filling, unknown = packed.special
     special = [beginning, filling, end, unknown]

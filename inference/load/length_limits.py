@@ -1,4 +1,4 @@
-"""Limits on the number of tokens, from the position table and from the memory of a trace."""
+"""Limits on the number of tokens of a text, from the model's positions and from the memory that a trace takes."""
 
 from __future__ import annotations
 

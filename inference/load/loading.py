@@ -354,9 +354,9 @@ def allow_batches(head: str, model: Any) -> None:
 
 
 def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
-    """Return the names of weights that a task head needs and that were initialised at random.
+    """Return the names of a task head's weights that the checkpoint lacks and that are therefore random.
 
-    ``missing`` are the weights that the checkpoint lacks. The pooler counts, too: it belongs to the bare model, but
+    ``missing`` are all weights that the checkpoint lacks. The pooler counts, too: it belongs to the bare model, but
     classification heads read its output.
     """
     base = f"{model.base_model_prefix}."

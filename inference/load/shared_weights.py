@@ -1,4 +1,4 @@
-"""Copies of a model: with shared weights for recording, on the meta device, or with random weights."""
+"""Copies of a model that share its weights for recording, and models without weights or with random weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
 
 
 def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
-    """Add to deepcopy's memo a copy of each function that refers to modules of the model.
+    """Add to ``memo``, deepcopy's dictionary of copies, a copy of each function that refers to the model's modules.
 
     deepcopy does not copy functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` in the copy would run the
     original module. The search follows methods, partial functions, closures, defaults, globals and containers. All

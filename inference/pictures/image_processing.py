@@ -65,7 +65,7 @@ WINDOWS = ("swin", "swinv2", "swin2sr", "donut-swin", "maskformer-swin", "hiera"
 
 
 def reads(model_type: str) -> str:
-    """Return the kind of input of a model type: TEXT, PICTURES or BOTH.
+    """Return the kind of input that models of a type read: TEXT, PICTURES or BOTH.
 
     >>> reads("dinov2"), reads("clip"), reads("bert")
     ('pictures', 'both', 'text')
@@ -74,7 +74,7 @@ def reads(model_type: str) -> str:
 
 
 def vision(config: Any) -> Any:
-    """Return the configuration of the vision model, which may be the whole model."""
+    """Return the configuration of a model's vision part, or ``config`` itself if the whole model reads pictures."""
     return getattr(config, "vision_config", config)
 
 
@@ -123,7 +123,7 @@ def processor(folder: Path, name: str) -> Any:
 
 
 def processor_kind(stated: str, name: str) -> str:
-    """Return the key in KINDS for the class name of an image processor; raise UserError for unsupported classes."""
+    """Return the kind of an image processor (a key of KINDS), given its class name; raise UserError if unsupported."""
     kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
     found = KINDS.get(kind.removesuffix("ImageProcessor"))
     if found is None:

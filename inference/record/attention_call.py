@@ -106,7 +106,7 @@ def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
 
 
 def place(tensor: Tensor | None) -> tuple[Any, ...]:
-    """Return a key that is equal for two tensors if they are the same view of the same memory."""
+    """Return a key for a tensor that is equal for tensors that are the same view of the same memory."""
     return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
 
 
@@ -161,9 +161,10 @@ def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[
 
 
 def both_spans(inputs: dict[str, Tensor], lengths: Sequence[int] | None, target_lengths: Sequence[int] | None) -> Pair:
-    """Return the spans of real tokens of source and target; they are equal for a model that reads a single text.
+    """Return the spans of real tokens of source and target in a padded batch.
 
-    Raise ValueError for an empty text, and for lengths that do not fit the inputs.
+    For a model that reads a single text, the two spans are equal. Raise ValueError for an empty text, and for lengths
+    that do not fit the inputs.
     """
     one = _spans(inputs, "input_ids", "attention_mask", lengths)
     if "encoder_hidden_states" in inputs:  # a separate decoder, which reads the hidden states of another model

@@ -36,7 +36,7 @@ class Tape:
     repeats: Repeats = field(default_factory=Repeats)
 
     def note(self, call: AttentionCall, lse: Tensor | None) -> None:
-        """Append a call, copying its tensors if they are small views of larger memory."""
+        """Append an attention call to the tape; tensors that are small views of larger memory are copied."""
         query, key, value = compact_tensors(call.query, call.key, call.value)
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
@@ -64,7 +64,7 @@ class Tape:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The attention weights of a call, (batch, head, query, key), through which gradients flow."""
+    """The attention weights of an attention call, (batch, head, query, key), through which gradients flow."""
 
     path: str
     weights: Tensor

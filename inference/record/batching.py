@@ -38,9 +38,9 @@ def stream(
 ) -> None:
     """Run a forward pass, and call ``take`` with the attention maps of every layer, a few heads at a time.
 
-    The batch is padded on the right. In an encoder-decoder, only the encoder runs. With ``maps_only`` the pass ends at
-    its last attention. Raise UserError if the model fails on the batch, or if it is an encoder-decoder that reports
-    only attention maps, without queries and keys.
+    The batch is padded on the right. In an encoder-decoder, only the encoder runs. With ``maps_only`` the pass ends
+    after its last attention. Raise UserError if the model fails on the batch, or if it is an encoder-decoder that
+    reports only attention maps, without queries and keys.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:

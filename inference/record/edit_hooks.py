@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The effect of edits on an attention call, as masks (sample, head).
+    """The change that edits make to an attention call, as masks of heads (sample, head).
 
     The output of ``silent`` heads is set to zero. The output of ``moved`` heads is computed from the edited call
     ``call``.
@@ -117,7 +117,7 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
 
 
 def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
-    """Return the number of heads of each layer, by stack.
+    """Return the number of heads of each layer of a model, by stack.
 
     Raise UserError if the model computes its attention in code that cannot be changed.
     """
@@ -257,7 +257,7 @@ GROWS = "_headlight_grows"  # on a prepared model: the number of its layers, if 
 
 @dataclass(eq=False)
 class Growth:
-    """The state of a pass whose batch grows: the number of samples that join before each layer."""
+    """The state of a pass whose batch grows: how many samples join the batch before each layer."""
 
     joining: Sequence[int]
     begun: int = 0

@@ -1,4 +1,4 @@
-"""Statistics of attention maps while a model runs: excess, strongest links, distances and measures of every head."""
+"""Statistics of attention maps, computed while a model runs: the strongest links and the measures of every head."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Take = Callable[[AttentionCall, Tensor], None]
 
 @dataclass(eq=False, kw_only=True)
 class MapTape(Tape):
-    """A tape that computes the maps (text, head, query, key) of each call for ``take``, and stores nothing."""
+    """A tape that passes the attention maps (text, head, query, key) of each call to ``take``, and stores nothing."""
 
     take: Take
     passed: int = field(default=0)
@@ -111,11 +111,11 @@ def layer_statistics(  # noqa: PLR0913  # the maps, and the thresholds of both k
     floors: Tensor,
     written_floors: Tensor,
 ) -> LayerStatistics:
-    """Return the statistics of a layer from its maps (text, head, query, key), which are overwritten.
+    """Return the strongest links and the measures of each head of a layer, from maps (text, head, query, key).
 
-    ``norms`` (text, head, key) are the norms of the values after the output matrix. Only strong links are collected:
-    their excess must reach ``floors`` (head,). For the second list, weight times norm must reach ``written_floors``
-    (head,).
+    The maps are overwritten. ``norms`` (text, head, key) are the norms of the values after the output matrix. Only
+    strong links are collected: their excess must reach ``floors`` (head,). For the second list, weight times norm must
+    reach ``written_floors`` (head,).
     """
     maps.mul_(sides.rows[:, None, :, None])
     excess, means = excess_maps(maps, sides.rows, visible, sides.crosses)
@@ -165,9 +165,10 @@ def _measures(maps: Tensor, sides: MapSides) -> tuple[Tensor, Tensor]:
 
 @lru_cache(maxsize=64)
 def offset_features(queries: int, keys: int) -> Tensor:
-    """Return features of each pair, shape (query · key, bin + 1): its bin as a one-hot vector, and its distance.
+    """Return features of each (query, key) pair, shape (query · key, bin + 1): the bin of its offset, and its distance.
 
-    The bin is that of the offset (key position minus query position). The distance is the absolute offset, in tokens.
+    The offset is key position minus query position, and its bin is a one-hot vector. The distance is the absolute
+    offset, in tokens.
     """
     offset = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
     bins = torch.nn.functional.one_hot(offset.clamp(-OFFSETS - 1, OFFSETS + 1) + OFFSETS + 1, 2 * OFFSETS + 3)

@@ -1,4 +1,4 @@
-"""The tensors that a recorder keeps of an attention call, and the weights computed from them on demand."""
+"""The tensors that a recorder keeps of an attention call, and the weights that are computed from them if needed."""
 
 from __future__ import annotations
 

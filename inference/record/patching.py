@@ -48,7 +48,7 @@ Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set of patches, a p
 
 
 class PatchHook(Protocol):
-    """The operation on the activations of a patch: a donor pass stores them, and a recipient pass replaces them."""
+    """A hook on the activations of a patch: the donor pass stores them, and the recipient pass replaces them."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
         """Return the replacement of a sample's ``values`` (token, channel), or None to keep them.
@@ -61,7 +61,7 @@ class PatchHook(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DonorHook:
-    """The hook of the donor pass, which stores activations and changes none."""
+    """The hook of the donor pass, which stores activations for a later pass and changes none."""
 
     notes: Notes
 
@@ -72,7 +72,7 @@ class DonorHook:
 
 @dataclass(frozen=True, eq=False)
 class RecipientHook:
-    """The hook of the recipient pass, which substitutes the stored activations."""
+    """The hook of the recipient pass, which replaces activations by those that the donor pass stored."""
 
     notes: Notes
 
@@ -156,7 +156,7 @@ def current_patching() -> PatchingPass | None:
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Inside the block, apply the patches of ``lend``; the block must contain a single forward pass."""
+    """Inside the block, apply the patches of the pass ``lend``; the block must contain a single forward pass."""
     token = _lending.set(lend)
     try:
         yield
@@ -165,7 +165,7 @@ def use_patching(lend: PatchingPass) -> Iterator[None]:
 
 
 def donor_set(mine: PatchSet) -> PatchSet:
-    """Return the patch set for the donor pass, without seeds, because they do not affect the stored activations.
+    """Return the patches that the donor pass stores: those of ``mine`` without seeds, which do not affect it.
 
     >>> from attention.edits import PatchResidual
     >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))

@@ -45,7 +45,7 @@ NO_MODEL = "{name} contains no model of transformers, so its attention cannot be
 
 @dataclass(eq=False)
 class KeptPass:
-    """The attention calls of a pass in order, and the inputs that show which tokens are padding."""
+    """The attention calls of a recorded pass in order, and the inputs that show which tokens are padding."""
 
     whole: bool  # True if the recorded model itself ran, and not only its encoder
     encoded: bool = False  # True if the encoder's output was given, as in ``generate``
@@ -61,7 +61,7 @@ class KeptPass:
 
 @dataclass(eq=False)
 class PassStore:
-    """The kept passes of a model, oldest first."""
+    """The recorded passes of a model, oldest first."""
 
     name: str  # of the model
     architecture: str  # the name of its class

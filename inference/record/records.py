@@ -79,7 +79,7 @@ def block_of(path: str) -> str:
 
 
 def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
-    """Store on a model the layers and numbers of heads of each stack, as found in a pass.
+    """Store in a model the layers and numbers of heads of each stack, as found in a pass.
 
     ``calls`` are the attention calls, ``parts`` names the stack of each, and ``ran`` has the paths of the modules that
     ran. Layers without attention are counted, too.

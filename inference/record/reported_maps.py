@@ -68,11 +68,11 @@ class NoMaps(UserError):
 
 
 def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
-    """Set a model to report its attention maps; their stack is "decoder" if they are causal, else "encoder".
+    """Set a model to report its attention maps; raise NoMaps if the architecture reports no maps of whole texts.
 
-    ``given`` is a tiny input. ``own`` has the model's outputs for this input with its own attention implementation
-    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts. Raise UserError if its outputs change
-    when it reports maps.
+    The stack of the maps is "decoder" if they are causal, else "encoder". ``given`` is a tiny input. ``own`` has the
+    model's outputs for this input with its own attention implementation ``setting``. Raise UserError if the outputs
+    change when the model reports maps.
     """
     model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public method for it
     _settle_bigbird(model)

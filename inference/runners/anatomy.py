@@ -50,7 +50,10 @@ from inference.tasks.anatomy import (
 
 
 def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
-    """Return the model's architecture; raise UserError if its layers cannot be identified."""
+    """Return the architecture of a model: its layers, sizes and parameters.
+
+    Raise UserError if its layers cannot be identified.
+    """
     with as_user_error(
         gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     ):
@@ -98,7 +101,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
 
 
 def side_of(block: LayerRun, kind: str) -> str:
-    """Return "encoder" or "decoder", the stack of a layer in a model of that ``kind``."""
+    """Return the stack of a layer, "encoder" or "decoder", in a model of kind ``kind``."""
     if kind == "encoder-decoder":
         return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
     return "decoder" if kind == "decoder" else "encoder"

@@ -253,7 +253,7 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
 
 
 def sides_of(part: str, two: bool) -> tuple[int, int]:
-    """Return the sides that the queries and the keys of a stack belong to: 0 for the text, 1 for the target.
+    """Return the texts from which a stack takes its queries and its keys: 0 for the text, 1 for the target.
 
     If ``two`` is False, there is no target.
     """

@@ -69,7 +69,7 @@ def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
 
 
 def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -> tuple[Encoding, TokenRow]:
-    """Encode texts with the mask token for every typed [MASK]; spans refer to the texts as typed.
+    """Encode texts in which every typed [MASK] is the model's mask token; character spans refer to the texts as typed.
 
     Raise UserError if the model cannot read the texts.
     """

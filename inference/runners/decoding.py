@@ -92,7 +92,7 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
 
 
 def prepare(loaded: LoadedModel, question: Decoding[Any]) -> tuple[Encoding, Writing]:
-    """Return the encoded prompt or source, and the state that generation starts from.
+    """Return the encoded prompt or source of a request, and the state from which generation starts.
 
     Raise UserError if the text cannot be read or the edits do not fit.
     """

@@ -55,7 +55,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
 
 
 def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
-    """Raise UserError if a request has no edit sets, or too many."""
+    """Raise UserError if a request has no sets of edits, or too many."""
     if not 1 <= len(sets) <= MOST_SETS:
         raise UserError(
             gettext_lazy(
@@ -121,7 +121,7 @@ def one_pass(
     other: Mapping[str, Tensor] | None = None,
     recipient: PatchHook | None = None,
 ) -> Any:
-    """Run a single pass over a text under several edit sets; return its output in the order of the sets.
+    """Return the model's output for a text under several edit sets, from a single pass, in the order of the sets.
 
     ``other`` is the input of the donor text. ``recipient`` is the hook that applies the patches; by default, it
     substitutes the donor's activations.
@@ -154,9 +154,10 @@ def run_growing(
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
-    """Run a pass with a sample for each edit set; samples join at the layer of their first change if possible.
+    """Return the output of a pass with a sample for each edit set; samples join at their first changed layer.
 
-    ``changing`` takes the order of the samples and returns a context in which the pass runs.
+    If the model does not allow this, all samples run from the start. ``changing`` takes the order of the samples and
+    returns a context in which the pass runs.
     """
     layers = getattr(model, edit_hooks.GROWS, None)
     if layers is None:
@@ -178,7 +179,7 @@ def run_growing(
 
 
 def can_read_one(model: Any) -> bool:
-    """Return True if the task head is a separate module, so that it can run on a single token."""
+    """Return True if the model's task head can run on a single token, because it is a separate module."""
     return getattr(model, "base_model", model) is not model
 
 

@@ -41,7 +41,10 @@ Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """The answer that is compared under edit sets: the model's input, and functions that read it from the output."""
+    """The part of a model's output that is compared under edit sets, such as the logits of two words.
+
+    It has the model's input, and functions that read the answer from the output.
+    """
 
     given: ModelInput
     row: TokenRow

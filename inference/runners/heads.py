@@ -78,7 +78,7 @@ def ordinary_tokens(loaded: LoadedModel) -> Ids:
 
 
 def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[Ids, Ids]:
-    """Return texts of repeated random tokens, and control texts without repeats, each (text, token).
+    """Return texts of repeated random tokens, and control texts without repetition, each (text, token).
 
     Every text begins with the tokens ``front``.
     """
@@ -164,7 +164,7 @@ TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and ta
 
 
 def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
-    """Return flags for the links of annotated texts that each head finds; equal texts are run only once.
+    """Return for each head which links of annotated texts it finds, as flags; equal texts are run only once.
 
     Raise UserError if some layers have no attention, because the flags need heads in every layer.
     """

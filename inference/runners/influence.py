@@ -32,10 +32,10 @@ class _Reached(Exception):
 
 
 def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
-    """Return the value-zeroing distances of a layer, shape (query, key), from 0 to 2.
+    """Return how much zeroing each token's value changes the vector of each token in a layer, shape (query, key).
 
-    An entry is 1 - the cosine similarity of the query token's vectors after the layer, with and without the value of
-    the key. Raise UserError if the model's attention cannot be changed, or if the model lacks the layer.
+    An entry is 1 - the cosine similarity, 0 to 2, of the query token's vectors after the layer, with and without the
+    value of the key. Raise UserError if the model's attention cannot be changed, or if the model lacks the layer.
     """
     block = _block(model, layer)
     tokens = one["input_ids"].shape[1]

@@ -44,12 +44,12 @@ def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
 
 
 def failure_message(loaded: LoadedModel) -> str:
-    """Return the error message for a text on which the model fails."""
+    """Return the error message to show if the model fails on a text."""
     return gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
 
 
 def sort(model: Any) -> str:
-    """Return the kind of a model's labels: CHOICE (softmax), EACH (sigmoid) or NUMBER (regression).
+    """Return how the scores of a model's labels are read: CHOICE (softmax), EACH (sigmoid) or NUMBER (regression).
 
     A head with a single output is a regression head, unless its configuration states multi-label classification.
     """
@@ -108,7 +108,7 @@ def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
 def reads(model: Any, one: dict[str, Tensor]) -> Run:
     """Return the run of tokens (start, stop) from which a text classification head computes its logits.
 
-    The run is found by gradients: the logits depend on the last hidden states of these tokens only.
+    The run is found by gradients: the logits depend on the last hidden states of no other tokens.
     """
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []

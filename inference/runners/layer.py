@@ -56,7 +56,7 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
 
 
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
-    """Run a forward pass; return the record of a layer and the module calls in its block.
+    """Run a forward pass; return the attention of a layer, and the calls of modules around it (its block).
 
     Raise UserError if there is no such layer.
     """

@@ -42,7 +42,7 @@ class Event:
 
 @dataclass(eq=False)
 class BlockRecorder:
-    """A recorder of the module calls in the block around an attention, and of the block's output.
+    """A recorder of the module calls in the layer (block) around an attention, and of the layer's output.
 
     ``wanted`` is the number, in the pass, of the attention call of interest; a block may run several times.
     """
@@ -58,7 +58,7 @@ class BlockRecorder:
         return len(self.tape.calls) > self.wanted
 
     def opens(self) -> None:
-        """Discard the recorded calls if the block runs again before the wanted attention."""
+        """Discard the recorded calls of a block that begins, unless the wanted attention has been computed."""
         if not self.has_passed:
             self.events.clear()
 

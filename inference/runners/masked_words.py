@@ -119,7 +119,7 @@ def piece_logs(
 
 
 def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
-    """Return a token as a prediction for a blank, with its probability and rank.
+    """Return a token as a prediction for a blank (masked token), with its probability and rank.
 
     ``log`` has the log-probabilities of the vocabulary, (vocabulary,).
     """
@@ -373,7 +373,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
 
 
 def judgements(output: Any) -> Tensor:
-    """Return the two logits of the next-sentence head, yes and no, shape (text, 2) float32.
+    """Return the logits that the second text follows, and that it does not, from the next-sentence head, (text, 2).
 
     Model classes store these logits under different names in their output.
     """

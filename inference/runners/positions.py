@@ -141,8 +141,8 @@ def _refusal(loaded: LoadedModel) -> str:
 def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
     """Return the attention maps of a text and of its reordered tokens, with and without positions.
 
-    Without positions, the maps must be permuted like the tokens. If masks still depend on positions, the unmasked
-    scores of the first layer must be. Raise UserError if they are not, if the text is too long, or if the model's
+    The maps without positions must be reordered like the tokens; if masks depend on positions, this must hold for the
+    unmasked scores of the first layer. Raise UserError if it does not hold, if the text is too long, or if the model's
     positions cannot be removed.
     """
     reading = read(loaded, question.text, question.pair, question.cut)

@@ -1,4 +1,4 @@
-"""Decomposition of an attention score into sources, and a check that removes the largest of them."""
+"""Decomposition of an attention score into sources (parts of the model), checked by removing the largest sources."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
 def taken_apart(
     model: Any, kind: str, given: Mapping[str, Tensor], seen: Seen | None = None
 ) -> tuple[list[FunctionCall], tuple[Stage, ...]]:
-    """Run a pass; return its torch calls, and the stages among them (calls that compute new numbers).
+    """Run a forward pass; return its torch calls, and those among them that compute new numbers (stages).
 
     Raise UserError if the layers cannot be identified.
     """
@@ -206,7 +206,7 @@ def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
 def expand_number(  # noqa: PLR0913  # a call with its arguments and result, and the requested terms
     call: FunctionCall, args: tuple[Any, ...], named: dict[str, Any], gave: Array, place: Place, top: int
 ) -> Opened:
-    """Return the number at ``place`` of a torch call's result, with its ``top`` largest terms."""
+    """Return a number of a torch call's result, at index ``place``, with the ``top`` largest terms of its sum."""
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
         raise UserError(
             "Place {place} was asked for; the stage's result is {shape}.".format(

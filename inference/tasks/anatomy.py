@@ -45,7 +45,7 @@ CROSSING: dict[str, str] = {
 
 
 def crossing(name: str) -> str:
-    """Return the name of a parameter group in cross-attention, given its name in self-attention.
+    """Return the name that a parameter group of self-attention has in cross-attention.
 
     >>> crossing(OUT)
     'cross-attention: output'

@@ -64,11 +64,11 @@ class TokenForms:
 
 @dataclass(frozen=True, eq=False)
 class StackStatistics:
-    """The statistics of every head of a stack over some windows; heads are numbered layer by layer.
+    """The strongest links and the measures of every head of a stack, over some windows of text.
 
-    ``links`` lists the links of each head with the largest excess. ``written`` lists those with the largest output: the
-    attention weight times the norm of the value vector after the output matrix W_O. Its lists are empty if W_O was not
-    found. Windows are numbered within the request.
+    Heads are numbered layer by layer. ``links`` lists the links of each head with the largest excess. ``written`` lists
+    those with the largest output: the attention weight times the norm of the value vector after the output matrix W_O.
+    Its lists are empty if W_O was not found. Windows are numbered within the request.
     """
 
     layers: int

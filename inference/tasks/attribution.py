@@ -16,7 +16,7 @@ Run = tuple[int, int]  # (start, stop) of a word in tokens
 
 @dataclass(frozen=True, eq=False)
 class WordScores:
-    """The values of an attribution method, float32 and read-only; their axes depend on the request.
+    """The influence of words by an attribution method, float32 and read-only; the axes depend on the request.
 
     For integrated gradients, ``rise`` is the change of the explained score from the start to the end of the path.
     ``missed`` is the error of the numerical integration: the sum of the values minus ``rise``.

@@ -62,7 +62,7 @@ class BlankEffects(BlankRequest[Effect]):
 
 @dataclass(frozen=True)
 class FollowsEffects(PredictRequest[Effect]):
-    """A request for two probabilities under each edit set: that ``pair`` follows ``text``, and that it does not."""
+    """A request for the probabilities that ``pair`` follows ``text`` and that it does not, under each edit set."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = NEXT_SENTENCE

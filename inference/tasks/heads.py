@@ -54,7 +54,7 @@ class InductionHeads(PredictRequest[InductionScores]):
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """Flags that are True if a head finds a link of an annotated text, in the order of texts and of their links."""
+    """The links of annotated texts that each head finds, as flags in the order of texts and of their links."""
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
     read: BoolArray  # (link,), False if the model cannot read the text or a word of the link

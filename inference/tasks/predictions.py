@@ -16,9 +16,7 @@ Place = tuple[int, int, int]  # (text, start, end) in characters; text is 0 for 
 
 
 def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
-    """Return True if token ``at`` overlaps any of the character spans ``places``.
-
-    Return False for special tokens.
+    """Return True if token ``at`` overlaps any of the character spans ``places``; special tokens overlap none.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> [lies_in(row, at, [(0, 5, 9)]) for at in range(3)]

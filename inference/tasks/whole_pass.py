@@ -132,9 +132,10 @@ class StageNumbers(PassRequest[StageResults]):
 
 @dataclass(frozen=True)
 class Origin:
-    """A factor of a term, and its origin: the index ``place`` in the result of ``stage`` or in ``weight``.
+    """A factor of a term, and the place from which its number comes.
 
-    If the factor comes from neither, ``name`` describes it.
+    The place is the index ``place`` in the result of ``stage`` or in ``weight``. If the factor comes from neither,
+    ``name`` describes it.
     """
 
     value: float
@@ -222,7 +223,7 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
 
 @dataclass(frozen=True)
 class End:
-    """An entry of the model's output at the requested token, before and after the change."""
+    """A value of the model's output at the requested token, before and after the change."""
 
     name: str  # the token or class if the number is its probability, else the index
     before: float

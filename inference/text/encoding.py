@@ -1,4 +1,4 @@
-"""The class Encoding, a text as a model's tokens, and checks of input texts."""
+"""A text as a model's tokens (the class Encoding), and checks of input texts."""
 
 from __future__ import annotations
 

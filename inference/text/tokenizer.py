@@ -334,7 +334,7 @@ def _mark_piece(piece: str, style: str) -> str:
 
 
 def gains(reader: SafeTokenizer, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
-    """Return the text that each candidate in ``tokens`` would add after the tokens ``before``.
+    """Return the text that each of the candidate tokens ``tokens`` would add after the tokens ``before``.
 
     Special tokens add "". A character that is encoded by several tokens is added by the last of them.
     """

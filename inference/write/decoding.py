@@ -118,7 +118,7 @@ class KVCache:
             return best
 
     def put(self, state: CachedPass) -> None:
-        """Store a pass; while the store exceeds the budget, drop its oldest passes, and finally this pass too."""
+        """Store a pass; then drop the oldest passes until the store fits its budget."""
         with self._lock:
             self._states.append(state)
             while self._states and self.nbytes > self.budget:
@@ -126,7 +126,7 @@ class KVCache:
 
 
 def memory_of(*held: Any) -> int:
-    """Return the memory in bytes of all tensors in some values.
+    """Return the memory in bytes of all tensors in the values ``held``.
 
     A view counts its whole storage, and each storage counts once.
     """
@@ -199,7 +199,7 @@ _REMEMBERING = ("guidance_scale", "watermarking_config")  # logits processors wi
 
 @dataclass(frozen=True)
 class Writing:
-    """The source of a generated text: a prompt or a source text as tokens, a length limit and edits."""
+    """The input from which a text is generated: the tokens of a prompt or source text, a length limit, and edits."""
 
     source: Tokens
     longest: int  # the maximum number of tokens, prompt or start token included

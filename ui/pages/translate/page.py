@@ -140,9 +140,10 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return a sentence on the two ways to read a row of the map (by the token written or read), with an example.
+    """Return an example sentence on the decoding step that a row of the map shows.
 
-    Return "" if the translation is too short for an example.
+    In cross-attention, a row is named by the token that the step writes, else by the token that it reads. Return "" if
+    the translation is too short for an example.
     """
     row = translation.trace.target
     if row is None or len(row) < 3:
