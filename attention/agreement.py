@@ -25,7 +25,7 @@ def mean_maps(trace: Trace) -> FloatArray:
 
 
 def shares(values: FloatArray) -> FloatArray:
-    """Scale each row of non-negative values (..., entry) to sum to one; rows of zeros stay zero.
+    """Return non-negative values (..., entry) scaled so that each row sums to one; rows of zeros stay zero.
 
     >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.25, 0.75], [0.0, 0.0]]
@@ -105,7 +105,10 @@ def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatA
 
 
 def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
-    """Return ``norms`` of a recorded layer for the query tokens ``rows``, shape (row, key)."""
+    """Return the norm of the vector that each query of ``rows`` receives from each key of a layer, (row, key).
+
+    The norms are those of ``norms``.
+    """
     heads = range(record.heads)
     weights = np.stack([record.weights(head, rows) for head in heads])
     values = np.stack([record.value[record.kv_head(head)] for head in heads])

@@ -21,9 +21,9 @@ END = "⟨end⟩"  # label of the end-of-sequence token, which the last step gen
 
 
 class CrossRowConvention(StrEnum):
-    """A convention for reading cross-attention: which decoder step gives the row of a target token?
+    """A convention for reading cross-attention: the decoder step whose attention belongs to a target token.
 
-    A step generates the token (WRITING), and the next step has the token as its input (OWN).
+    It is the step that generates the token (WRITING), or the next step, which has the token as its input (OWN).
     """
 
     WRITING = "writing"  # the step that generates the token
@@ -32,9 +32,10 @@ class CrossRowConvention(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """The attention of a cross-attention head, with rows labelled by the convention ``read_at``.
+    """The attention of target words to source words by a cross-attention head.
 
-    ``weights`` is (target, source) float32; rows sum to one unless special tokens are hidden.
+    ``read_at`` is the decoder step that is read for each target word. ``weights`` is (target, source) float32; rows sum
+    to one unless special tokens are hidden.
     """
 
     weights: FloatArray
@@ -183,10 +184,10 @@ def _argmax_sources(weights: FloatArray) -> Places:
 
 @dataclass(frozen=True, eq=False)
 class AlignmentCounts:
-    """Numbers of predicted and manual links, from which accuracy and alignment error rate are computed.
+    """Numbers of predicted and manual links of words, from which accuracy and alignment error rate are computed.
 
-    A is the set of predicted links, S of sure manual links, and P of sure or possible ones. All arrays have the same
-    shape, such as (layer, head). The counts of several sentences can be added.
+    A is the set of predicted links, S of sure manual links, and P of sure or possible manual links. All arrays have the
+    same shape, such as (layer, head). The counts of several sentences can be added.
     """
 
     words: Numbers  # target words with manual links

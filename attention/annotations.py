@@ -64,7 +64,7 @@ class Layout:
         return cls(tuple(items), units)
 
     def read(self) -> BoolArray:
-        """Return True for each link if the model reads its source, target and candidates, shape (link,).
+        """Return True for each link if the model reads the link's source, target and candidates, shape (link,).
 
         The words of a truncated text may be missing.
         """

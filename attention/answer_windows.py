@@ -180,7 +180,7 @@ def _is_inside(passage: str, at: int) -> bool:
 
 
 def token_span(letters: NDArray[np.int64], answer: Letters) -> tuple[int, int] | None:
-    """Return the first and last token of a window that overlap with an answer; None if the answer is cut off.
+    """Return the first and last token of a window that overlap with an answer; None if the window cuts the answer off.
 
     >>> token_span(np.array([[-1, -1], [0, 3], [4, 9]]), (4, 7)), token_span(np.array([[-1, -1], [0, 3]]), (2, 9))
     ((2, 2), None)

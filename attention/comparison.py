@@ -31,7 +31,7 @@ class Aligned:
     pairs: tuple[tuple[Run, Run], ...]
 
     def swap(self) -> Aligned:
-        """Return the alignment with left and right exchanged.
+        """Return the alignment with the left and the right view exchanged.
 
         >>> Aligned((((0, 1), (1, 3)),)).swap()
         Aligned(pairs=(((1, 3), (0, 1)),))
@@ -288,7 +288,10 @@ class AlignedViews:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Differences between each head of the left view and its partner in the right view, arrays (layer, head)."""
+    """The differences between heads of a left and a right view, arrays (layer, head) of the left view.
+
+    Each head is compared with its partner, a head of the right view.
+    """
 
     bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
     lost: tuple[FloatArray, FloatArray]  # left and right: mean weight on keys that are not aligned
@@ -303,7 +306,7 @@ class Changes:
 
 
 def same_heads(left: View, right: View) -> Heads | None:
-    """Pair each head with the head of equal layer and index in the other view.
+    """Return the partner of each head: the head of equal layer and index in the other view.
 
     Return None if the two models differ in layers or heads.
     """
@@ -360,7 +363,7 @@ def head_divergences(views: AlignedViews) -> FloatArray:
 
 
 def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
-    """Return, for each head of the left view, the head of the right view with the smallest divergence.
+    """Return, for each head of the left view, the head of the right view whose attention differs least from it.
 
     ``divergences`` is (left head, right head); the result has the shape (layer, head, 2) and holds (layer, head).
     """

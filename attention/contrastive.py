@@ -1,4 +1,4 @@
-"""Contrastive directions of a head: directions in which queries match their labelled keys better than other keys.
+"""Contrastive directions of a head: axes along which queries match their labelled keys better than other keys.
 
 The contrast is a matrix: the mean of the outer products q kᵀ over labelled pairs, minus their mean over other keys of
 the same queries. Its singular vectors are directions in the spaces of queries and of keys (arXiv:2602.04752).
@@ -106,9 +106,9 @@ def join_pairs(parts: Iterable[tuple[Numbers, Numbers, int, int]]) -> LabelledPa
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveDirections:
-    """The singular vectors of a contrast, with the largest singular value first.
+    """The directions of a head that tell labelled from other keys: the singular vectors of a contrast.
 
-    ``query`` and ``key`` are (channel, direction), and the singular values ``sizes`` (direction,).
+    ``query`` and ``key`` are (channel, direction), and the singular values ``sizes`` (direction,), largest first.
     """
 
     query: Numbers
@@ -134,10 +134,10 @@ class ContrastiveDirections:
 
 
 def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tuple[int, ...], draws: int) -> Numbers:
-    """Return the null distribution of the share of ``reported`` queries that contrastive directions find.
+    """Return the fraction of queries of ``reported`` whose key the directions from shuffled labels find.
 
-    The shape is (draw, number of directions), for each number in ``many``. Each draw shuffles the labels of
-    ``selected`` and computes the directions from them. The labels of ``reported`` are not shuffled.
+    It is a null distribution, shape (draw, number of directions), for each number in ``many``. Each draw shuffles the
+    labels of ``selected`` and computes the directions from them. The labels of ``reported`` are not shuffled.
     """
     random = np.random.default_rng(0)
     found = np.zeros((draws, len(many)))

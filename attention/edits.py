@@ -1,4 +1,4 @@
-"""Interventions as values: ablation, masked edges, activation patching, and their effect on an answer."""
+"""Interventions in a model as values: ablation, masked edges, activation patching, and their effect on an answer."""
 
 from __future__ import annotations
 
@@ -140,8 +140,9 @@ Pairs = tuple[tuple[int, int], ...]  # token pairs (recipient, donor)
 class PatchHead:
     """A patch of a head's output (its weighted sum of values, before W_O) at some tokens.
 
-    The recipient's output is replaced by the donor's at each of ``pairs`` (recipient token, donor token). If ``seed``
-    is given, a random vector of the size of that change is added instead, as a control.
+    A patch replaces an activation in one text (the recipient) by that in another (the donor), at each of ``pairs``
+    (recipient token, donor token). If ``seed`` is given, a random vector of the size of that change is added instead,
+    as a control.
     """
 
     layer: int
@@ -155,8 +156,9 @@ class PatchHead:
 class PatchResidual:
     """A patch of the residual stream at the input of a layer, at some tokens.
 
-    The recipient's vector is replaced by the donor's at each of ``pairs`` (recipient token, donor token). If ``seed``
-    is given, a random vector of the size of that change is added instead, as a control.
+    A patch replaces a vector in one text (the recipient) by that in another (the donor), at each of ``pairs``
+    (recipient token, donor token). If ``seed`` is given, a random vector of the size of that change is added instead,
+    as a control.
     """
 
     layer: int
@@ -243,7 +245,7 @@ EditSet = tuple[Edit, ...]
 
 
 def similarity(vectors: FloatArray) -> FloatArray:
-    """Return the cosine similarity of each vector with the first, (set, channel) -> (set,).
+    """Return the cosine similarity of each vector with the first vector, (set, channel) -> (set,).
 
     >>> similarity(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0]])).tolist()
     [1.0, 1.0, 0.0]

@@ -165,7 +165,7 @@ class PositionalPrior:
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """Return a number below PLACES for the relative position of each key to each query, shape (row, key).
+    """Return a number for the position of each key relative to each query, below PLACES, shape (row, key).
 
     The number is the offset of the key, limited to ±(REACH + 1), plus REACH + 1. The first token and other special
     tokens have numbers of their own, whatever their offset.
@@ -257,7 +257,7 @@ class TopLinks:
     excess: FloatArray
 
     def best(self, view: View, habits: PositionalPrior | None, heads: BoolArray | None = None) -> DefaultLink | None:
-        """Return the link that is furthest above the larger of its column mean and its positional prior.
+        """Return the link whose weight is furthest above the larger of its column mean and its positional prior.
 
         Heads that mostly attend to a fixed offset are used only if there are no other heads. ``heads`` (layer, head)
         selects the candidates; None means all heads. Return None if no candidate has a link between words.

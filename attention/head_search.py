@@ -53,7 +53,7 @@ def expected_links(  # noqa: PLR0913  # a link, and its baselines
 
 
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Return how many words besides ``source`` attend most to ``key`` in a head, and how many words were counted.
+    """Return how many words besides ``source`` attend most to ``key`` in a head, and the number of words counted.
 
     ``weights`` is (query, key). Special tokens, and a word's weight on itself, are ignored. ``key``, ``source`` and
     words without weight on any other word are not counted.
@@ -114,7 +114,7 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
     """Return the indices of some words in a changed text, or None if a word has no counterpart.
 
     ``asked`` are indices of the words ``before``, and the result are indices of the words ``after``. Words are aligned
-    in their order (attention.comparison.by_words), so two names that swap places cannot both be matched. If a word has
+    in their order (attention.comparison.by_words), so of two names that swap places only one is matched. If a word has
     no partner and the texts have equally many words, all indices stay the same.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())

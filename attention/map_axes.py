@@ -23,7 +23,7 @@ class InvalidAttention(ValueError):
 
 @dataclass(frozen=True)
 class Names:
-    """The numbers of query and key tokens whose names were passed together with the maps."""
+    """The numbers of query and key tokens, according to the token names that the caller passed with the maps."""
 
     queries: int
     keys: int

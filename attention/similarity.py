@@ -17,7 +17,7 @@ POOLINGS = (MEAN, WORDS, FIRST, MAX, LAST)
 
 
 def pooling_shares(vectors: FloatArray, special: Sequence[bool], pooling: str) -> Numbers:
-    """Return each token's contribution to a text's pooled vector, (token, channel) float64; the sum is the vector.
+    """Return what each token adds to a text's pooled vector, (token, channel) float64; the sum is the vector.
 
     "mean" averages all tokens, "words" all but the special tokens, and "first" and "last" take a single token. "max"
     takes each channel from the token with the largest value, the first in a tie; that token contributes the channel.
@@ -63,7 +63,7 @@ class SimilarityTable:
     table: Numbers
 
     def special_share(self, special_a: Sequence[bool], special_b: Sequence[bool]) -> float:
-        """Return the sum of the entries in which either token is special: their part of the cosine."""
+        """Return the part of the cosine similarity that comes from pairs with a special token."""
         words = np.outer(~np.asarray(special_a, bool), ~np.asarray(special_b, bool))
         return float(self.table[~words].sum())
 

@@ -61,7 +61,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Doubles:
-    """Return the sampling distribution of logits (token,), float64, summing to one.
+    """Return the distribution from which a token is sampled, from logits (token,), float64, summing to one.
 
     Logits are divided by ``temperature``; 0 selects the likeliest token, the first in a tie. Next, only the ``top_k``
     likeliest tokens remain, with ties (arXiv:1805.04833, section 5); 0 keeps all. Finally, only the likeliest tokens

@@ -68,7 +68,7 @@ class StrongestLinks:
 
     @property
     def floor(self) -> float:
-        """Return the strength of the weakest kept link; 0 if there is none."""
+        """Return the strength of the weakest link in the collection; 0 if there is none."""
         kept = self.table()["excess"]
         return float(kept[-1]) if len(kept) else 0.0
 

@@ -192,7 +192,7 @@ class View:
     """A trace with view options; its rows and columns are cells, which are tokens or words.
 
     Its methods are like those of the trace. If special tokens are hidden and ``renormalise`` is set, each row is scaled
-    to sum to one. Otherwise the weights are those of the model, and a row sums to the share of the visible tokens.
+    to sum to one. Otherwise the weights are those of the model, and a row sums to the weight on visible tokens.
     """
 
     trace: Trace
@@ -242,7 +242,7 @@ class View:
 
     @property
     def layers(self) -> int:
-        """Return the number of layers of the part."""
+        """Return the number of layers of the displayed stack."""
         return len(self._records)
 
     @property

@@ -347,9 +347,9 @@ BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 @dataclass(frozen=True)
 class Products:
-    """The largest terms of a dot product, which are at the indices ``channels``.
+    """The largest terms of a dot product of two vectors, which are at the indices ``channels``.
 
-    ``left`` is the number of the other terms, ``rest`` their sum, and ``total`` the sum of all terms.
+    ``left`` is the number of terms that are not listed, ``rest`` their sum, and ``total`` the sum of all terms.
     """
 
     channels: tuple[int, ...]

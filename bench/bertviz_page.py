@@ -69,7 +69,7 @@ def page_bytes(tokens: int) -> tuple[int, str]:
 
 
 def made_apart(tokens: int) -> int:
-    """Return the bytes of BertViz's model view, created in a separate process to free its memory."""
+    """Return the bytes of BertViz's model view, which is created in a separate process to free its memory."""
     command = [sys.executable, "-m", "bench.bertviz_page", str(tokens)]
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 

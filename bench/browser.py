@@ -113,7 +113,7 @@ class Page:
         return self.took(shown.split("|")[0])
 
     def took(self, part: str) -> float:
-        """Return the milliseconds from the last input until a view was painted whose state contains ``part``."""
+        """Return the milliseconds from the last input until a view whose state contains ``part`` was painted."""
         asked, painted = self.note("asked"), self.note("painted")
         return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 

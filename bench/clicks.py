@@ -30,7 +30,7 @@ class EventReader(Protocol):
     """The interface of a simulated visitor, who can select heads and submit texts."""
 
     def click(self, pick: random.Random) -> None:
-        """Select another head."""
+        """Select another head than the selected head."""
         ...
 
     def read(self, text: str) -> None:
@@ -76,11 +76,11 @@ class LoadResult:
     driver: float = 0.0
 
     def used(self) -> str:
-        """Format the mean number of CPUs that server and load generator used."""
+        """Return the mean number of CPUs that server and load generator used, as text for the report."""
         return f" (took {self.took:.0f}); processors used: server {self.server:.2f}, driver {self.driver:.2f}"
 
     def wrong(self) -> str:
-        """Format the number of errors, and the most frequent error."""
+        """Return the number of errors and the most frequent error, as text for the report."""
         most = Counter(self.errors).most_common(1)
         return f"{len(self.errors)}" + (f": {most[0][0][:120]}" if most else "")
 
@@ -120,7 +120,7 @@ def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int)
 
 
 def different(seed: int) -> Iterator[str]:
-    """Yield an endless stream of sentences without duplicates."""
+    """Yield sentences without end, each a different sentence."""
     known: set[str] = set()
     for text in sentences(seed):
         if text not in known:
@@ -235,7 +235,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """Yield rows for the CPU time of a new text on an idle server, minus that of the model alone."""
+    """Yield rows for the CPU time of a new text on an idle server, without the time that the model takes."""
     from inference import LocalBackend, TraceRequest
 
     backend, source = LocalBackend(), sentences(seed=20)

@@ -47,7 +47,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """Return a row with the median latency of an event and the forward passes that it caused.
+    """Return a row with the median latency of a pointer or key event, and the forward passes that it caused.
 
     ``way`` triggers the event and returns its latency in milliseconds; ``count`` is the counter file of the passes.
     """
@@ -79,7 +79,7 @@ def point(page: Page, turn: int) -> tuple[float, float]:
 
 
 def time_first_picture(page: Page) -> float:
-    """Return the milliseconds from the last event until the next paint."""
+    """Return the milliseconds from the last pointer or key event until the next paint."""
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
         painted = [mark["time"] for mark in page.note("painted") if mark["time"] > page.note("asked") > 0]

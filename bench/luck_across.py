@@ -1,4 +1,4 @@
-"""How often the test of the page Side by side claims an effect of meaning on a head if there is none.
+"""How often the page Side by side claims by chance that a head reacts to the meaning of texts.
 
 Each simulated set has pairs of texts whose meaning differs, and control pairs that differ only in wording. Neither kind
 changes a head more, so every claim of a larger change with the meaning is a false positive. The rate is reported per
@@ -124,7 +124,7 @@ def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
 
 
 def moved_set(random: Random) -> DivergenceSample:
-    """Draw divergences in which the first head changes more with the meaning, to measure the test's power."""
+    """Draw divergences whose first head really changes more with the meaning, to measure the test's power."""
     drawn = independent_pairs(random)
     drawn.values[~drawn.control, 0] *= LARGER
     return drawn

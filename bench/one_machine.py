@@ -1,4 +1,4 @@
-"""Latency of thirty readers during long jobs of other visitors, memory after many texts, and a class.
+"""Latency of thirty readers during long jobs of other visitors, memory after many texts, and a class of students.
 
 Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
 bench/clicks.py. Meanwhile other visitors run long jobs: first each job separately, then all together. The jobs are:
@@ -245,7 +245,7 @@ def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
 
 
 def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
-    """Yield rows for the latencies of head selections and texts in a load test, and for its errors.
+    """Yield rows for the latencies of selecting heads and of submitting texts in a load test, and for its errors.
 
     ``what`` names the jobs that ran meanwhile.
     """
@@ -272,7 +272,7 @@ def same_text() -> Iterator[ReportRow]:
 
 
 def thousand() -> Iterator[ReportRow]:
-    """Yield a row for the growth of a server's memory over a thousand texts.
+    """Yield a row for the growth of a server's memory while it reads a thousand texts.
 
     The server runs with small memory budgets.
     """

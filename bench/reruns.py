@@ -65,7 +65,7 @@ class MeasuredServer:
 
 
 def other_head(at: int) -> dict[str, int]:
-    """Return the query that selects head number ``at`` of a fixed sequence of the embedded model's heads."""
+    """Return the query that selects a head of the embedded model: head number ``at`` of a fixed sequence."""
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
@@ -115,7 +115,7 @@ def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCos
 
 
 def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
-    """Return the costs of every page on every server; the servers take turns to be measured first."""
+    """Return the costs of rerunning every page on every server; the servers take turns to be measured first."""
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
@@ -148,9 +148,9 @@ MOMENTS = ("after the first text", "after the texts", "at rest", "after the mode
 
 
 def measure_held() -> Iterator[ReportRow]:
-    """Yield a row for each of the MOMENTS in a server's life: memory with idle garbage collection.
+    """Yield rows for a server's memory with garbage collection while idle, relative to collection after every run.
 
-    It is relative to collection after every run.
+    There is a row for each of the MOMENTS in the server's life.
     """
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]

@@ -302,7 +302,7 @@ def fewest_processes(kinds: Kinds) -> Need:
 
 
 class Lines:
-    """Simulated queues, one for each process, which serves one request at a time.
+    """Simulated queues of requests, one for each process, which serves one request at a time.
 
     Waiting times are recorded.
     """

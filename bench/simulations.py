@@ -35,7 +35,7 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class LinkSample:
-    """Simulated links, with flags: found by the baseline rule, and found by each head in each direction."""
+    """Simulated links with flags that mark those that the baseline rule finds, and those that each head finds."""
 
     sentences: Integers  # (link,)
     by_rule: BoolArray  # (link,)
@@ -105,7 +105,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Draw hits with similar heads: in a group of twelve, a head copies the first head's hit on nine of ten links."""
+    """Draw hits of similar heads: in each group of twelve, a head copies the first head on nine of ten links."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1
@@ -259,9 +259,9 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row for random changes of heads on the page Side by side.
+    """Return a row for random changes of heads on the page Side by side, which states how many are large by chance.
 
-    It is the rate at which the number of larger changes is outside the range that the page states.
+    It has the rate at which the number of large changes is outside the range that the page states.
     """
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
@@ -316,7 +316,10 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: FloatArray) -> bool:
-    """Return True if a head moves beyond the app's threshold in the first training, compared with the others."""
+    """Return True if fine-tuning seems to move a head beyond chance, by the app's threshold.
+
+    The first training stands for the fine-tuning, and the two further trainings for its controls.
+    """
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 

@@ -17,7 +17,7 @@ EACH_RUN = "HEADLIGHT_BENCH_EACH_RUN"
 
 
 def count(path: str) -> None:
-    """Append a byte to a file for every forward pass of a transformers model in this process."""
+    """Append a byte to the file ``path`` for every forward pass of a transformers model in this process."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from transformers import PreTrainedModel
 

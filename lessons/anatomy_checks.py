@@ -1,4 +1,4 @@
-"""Checks on the parts of a model: sizes, parameters, trainable shares, and labels of data sets.
+"""Checks of lessons on the parts of a model: its sizes, its parameters, and the labels of data sets.
 
 A check is a function that computes the correct answer to a question of a lesson; a lesson file names it.
 """
@@ -60,7 +60,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Compute the percentage of all parameters that belong to a part ``of`` the model (a key of PARTS)."""
+    """Return the percentage of a model's parameters that belong to its part ``of`` (a key of PARTS)."""
     if of not in PARTS:
         raise Unanswerable(gettext_lazy("There is no part “{of}”; there are {known}.", of=of, known=_names(PARTS)))
     build = _build(asked)
@@ -100,7 +100,7 @@ def numpy_stages(asked: CheckContext) -> CheckedAnswer:
 
 
 def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
-    """Count the parameters of a new classification head for the classes of a bundled data set."""
+    """Return the number of parameters of a new classification head for the classes of a bundled data set."""
     classes, build = len(_load(data).labels), _build(asked)
     new = classes * (build.width + 1)
     return CheckedAnswer(
@@ -118,7 +118,7 @@ def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
 
 
 def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
-    """Compute the percentage of parameters that are trained if the embeddings and ``frozen`` layers are not.
+    """Return the percentage of a model's parameters that are trained if embeddings and ``frozen`` layers are not.
 
     The frozen layers are the lowest.
     """

@@ -29,7 +29,7 @@ TOUR = "tour"
 
 @cache
 def come_along() -> dict[str, Lesson]:
-    """Load the lessons that come with the app, by name, in teaching order; the result is cached."""
+    """Load the lessons that are part of the app, by name, in teaching order; the result is cached."""
     return {name: lesson_of(source(name)) for name in ORDER}
 
 
@@ -48,7 +48,7 @@ WRITING = FOLDER / "writing"  # files that help to write a lesson, in each langu
 
 
 def template() -> str:
-    """Return the text of a short lesson file to start from, in the active language."""
+    """Return the text of a short lesson file from which a teacher can start, in the active language."""
     return _help_file("template", "toml")
 
 

@@ -1,4 +1,4 @@
-"""Checks on the outputs of a model: tokens, positions, masked words and translation."""
+"""Checks of lessons on the outputs of a model: tokens, positions, masked words and translation."""
 
 from __future__ import annotations
 

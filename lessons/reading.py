@@ -124,11 +124,11 @@ class TomlTable:
         return self.values.get(name)
 
     def fault(self, name: str, reason: LazyMessage) -> None:
-        """Record an error at the key ``name``."""
+        """Record an error in the lesson file at the key ``name``."""
         self.faults.append(((*self.path, name), reason))
 
     def skip(self) -> None:
-        """Mark all keys as read, because an earlier error makes them meaningless."""
+        """Mark all keys of the table as read, because an earlier error makes them meaningless."""
         self.seen.update(self.values)
 
     def done(self) -> None:

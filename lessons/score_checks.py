@@ -1,4 +1,4 @@
-"""Checks on the scores behind attention weights, in a model and in the toy example."""
+"""Checks of lessons on the scores behind attention weights, in a model and in the small example."""
 
 from __future__ import annotations
 

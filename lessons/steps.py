@@ -1,4 +1,4 @@
-"""The question of a lesson's step: its right answer, and the part of the view to hide before the answer."""
+"""The right answer to the question of a lesson's step, and the part of its view that is hidden until then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks on training objectives and on vectors: losses, dropout, teacher forcing, cosine similarity."""
+"""Checks of lessons on training objectives and vectors: losses, dropout, teacher forcing, cosine similarity."""
 
 from __future__ import annotations
 

@@ -259,9 +259,9 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Return the index of the first sentence of each span in the batch of a step.
+        """Return the index of the first sentence of each span of text in the batch of a step.
 
-        The spans are shuffled anew for every epoch.
+        Every epoch shuffles the spans in another order.
         """
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))

@@ -172,9 +172,9 @@ class PretrainingRun(loop.Run):
         return {"masking": round(self.masking_rate(), 4)}
 
     def masking_rate(self) -> float:
-        """Return the share of tokens to predict at the current step.
+        """Return the fraction of tokens to predict at the current step.
 
-        The share changes linearly from the first to the last configured rate.
+        It changes linearly from the first to the last configured rate.
         """
         first, last = self.config.masking.rate
         return first + (last - first) * min(1.0, self.progress.step / self.progress.schedule.last)

@@ -167,7 +167,7 @@ class PretrainingData:
 
 @dataclass(frozen=True)
 class Masking:
-    """The masking rate and the unit of masking (tokens or whole words).
+    """The rate at which tokens are masked, and the unit of masking (tokens or whole words).
 
     The rate is interpolated linearly from the first to the last step. The default is BERT's: 15 % of the tokens,
     singly.

@@ -60,7 +60,7 @@ def _lines(file: Path, place: str) -> Iterator[tuple[str, str]]:
 
 
 def held_out(name: str, share: float) -> bool:
-    """Return True if a document is held out for evaluation, decided by a hash of its name.
+    """Return True if a document is held out for evaluation; a hash of its name decides, at the rate ``share``.
 
     >>> sum(held_out(f"wiki#{number}", 0.25) for number in range(1000))
     251

@@ -172,7 +172,7 @@ class Run(ABC):
 
     @abstractmethod
     def learn(self) -> StepResult:
-        """Return the loss of the next batch; the caller enables autocast."""
+        """Return the loss of the next batch, from which the caller computes gradients; the caller enables autocast."""
 
     @abstractmethod
     def assess(self) -> None:

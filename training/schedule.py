@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, wh
 
 @dataclass(frozen=True)
 class Plan:
-    """A linear decay of the learning rate, from ``share`` of its peak at ``step`` to 0 at step ``last``."""
+    """A linear decay of the learning rate, from a fraction ``share`` of its peak at ``step`` to 0 at step ``last``."""
 
     step: int
     share: float
@@ -40,7 +40,7 @@ class Schedule:
         return self.plans[-1].last
 
     def share(self, step: int) -> float:
-        """Return the learning rate at a step as a share of its peak, between 0 and 1.
+        """Return the learning rate at a step as a fraction of its peak, between 0 and 1.
 
         >>> shape = start(warm_up=2, last=6)
         >>> [round(shape.share(step), 2) for step in range(7)]

@@ -99,7 +99,7 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """Return the element of the operand ``x`` that was used for the element at index ``at`` of a result.
+    """Return the number of the operand ``x`` from which the number at index ``at`` of a result was computed.
 
     The operand is an array, which may be broadcast, or a plain number.
     """

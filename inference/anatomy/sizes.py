@@ -168,7 +168,7 @@ NO_CURVE.setflags(write=False)
 
 
 def matrix(visit: Visit) -> tuple[int, int]:
-    """Return the input and output size of a linear module, also if it stores its matrix transposed (GPT-2's Conv1D)."""
+    """Return the input and output size of a linear module, such as GPT-2's Conv1D with its transposed matrix."""
     rows, columns = (int(size) for size in visit.module.weight.shape)
     return (rows, columns) if hasattr(visit.module, "nf") else (columns, rows)
 

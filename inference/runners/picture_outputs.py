@@ -154,7 +154,7 @@ def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
 
 def fit(model: Any, pictures: Tensor, texts: Tensor) -> Tensor:
-    """Return the logits (picture, text): cosine similarities times the model's scale, plus its bias."""
+    """Return the logit of each text for each picture, (picture, text): scaled cosine similarity plus bias."""
     logits: Tensor = pictures @ texts.T * model.logit_scale.exp()
     return logits + model.logit_bias if hasattr(model, "logit_bias") else logits
 

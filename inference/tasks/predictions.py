@@ -188,7 +188,7 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The logit lens of a position: rows for the embedding, for each layer, and for the model's own output."""
+    """The logit lens of a position: predictions after the embedding, after each layer, and in the final output."""
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row

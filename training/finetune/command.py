@@ -204,7 +204,7 @@ def run_to_end(
 
 
 def check_places(asked: argparse.Namespace) -> None:
-    """Raise UserError if the file that --json names for the scores cannot be written."""
+    """Raise UserError if the scores cannot be written to the file that --json names."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 

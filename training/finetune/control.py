@@ -48,7 +48,7 @@ class ShuffledLabelRun(FinetuneRun):
 def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Train the shuffled-label controls of a fine-tuned model; return False if the training is interrupted.
+    """Train the controls of a fine-tuned model on shuffled labels; return False if the training is interrupted.
 
     ``taught`` is the folder of the fine-tuned model; ``task``, ``model``, ``settings`` and ``machine`` are those of its
     training. Each control trains as many steps as that model's best checkpoint, and is saved in a subfolder of

@@ -33,8 +33,8 @@ Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and th
 class LabelShares:
     """The predicted probabilities of all labels for every text, and the mean loss in nats.
 
-    Each text has an array (place, label), whose rows sum to 1. A classified text has one row, a tagged text a row for
-    each word that has its own token.
+    Each text has an array (row, label), whose rows sum to 1. A classified text has a single row, a tagged text a row
+    for each word that has its own token.
     """
 
     shares: list[NDArray[np.float32]]
@@ -70,7 +70,7 @@ def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
 
 @torch.no_grad()
 def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
-    """Compute the probabilities of all labels for every text.
+    """Return the probabilities of all labels for every text, as a fine-tuned model predicts them.
 
     Dropout is off; afterwards the model returns to its earlier mode (training or evaluation).
     """

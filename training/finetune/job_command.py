@@ -1,6 +1,6 @@
 """The command `python -m training job FOLDER`, which runs a visitor's fine-tuning job in resumable phases.
 
-The phases are fine-tuning, shuffled-label controls, and a comparison of both.
+The phases are fine-tuning, training of shuffled-label controls, and a comparison of the model with these controls.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """A measurement of how far each head's attention maps have moved from those of the initial model.
+    """A measurement of how far training moves each head's attention maps away from those of the initial model.
 
     Only the first ``many`` sentences of the recorder are compared.
     """
@@ -197,7 +197,7 @@ class Snapshots:
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots after ``step``, at which a run resumes that may continue differently."""
+        """Delete the snapshots after ``step``, from which a resumed run may continue differently."""
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()

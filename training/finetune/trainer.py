@@ -97,7 +97,7 @@ NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared
 
 @dataclass(frozen=True)
 class Mark:
-    """The dev score and the dev loss of a model at a training step, by which the best weights are chosen."""
+    """The dev score and the dev loss at a training step, by which the best weights are chosen."""
 
     score: float
     gain: float  # negative loss
@@ -166,7 +166,7 @@ class FinetuneRun(loop.Run):
     film: Snapshots | None = None
 
     def learn(self) -> StepResult:
-        """Return the loss of the next batch."""
+        """Return the loss of the next batch, from which the caller computes gradients."""
         batch = self.batches(self.progress.step)
         found = loss(logits(self.model, batch, self.precision.device), batch)
         return StepResult(found, found[None], batch.count)

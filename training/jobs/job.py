@@ -303,7 +303,7 @@ def count_parameters(model: str, revision: str | None, settings: Settings) -> in
 
 
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
-    """Return the jobs to delete, oldest first, so that a new model fits into the disk space.
+    """Return the jobs to delete so that a new model fits into the disk space, oldest first.
 
     ``budget`` is the space in bytes, and ``coming`` the number of parameters of the new model. Jobs that wait or run
     are never deleted, nor are the fine-tuned models from which they start.

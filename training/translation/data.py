@@ -208,7 +208,7 @@ class TranslationBatch:
 
 
 def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Return rows of token ids of unequal length as an array padded on the right, (row, position).
+    """Return rows of token ids of unequal length as an array (row, position), padded on the right.
 
     >>> laid_out([[5, 6, 7], [8]], padding=0).tolist()
     [[5, 6, 7], [8, 0, 0]]
@@ -245,7 +245,7 @@ class TranslationBatches:
         )
 
     def place(self, step: int) -> tuple[int, int]:
-        """Return the epoch of a step, and the index of its batch within that epoch."""
+        """Return the epoch to which a step belongs, and the index of its batch within that epoch."""
         while self._firsts[-1] <= step:
             self._firsts.append(self._firsts[-1] + len(self._batches(len(self._firsts) - 1)))
         number = int(np.searchsorted(self._firsts, step, side="right")) - 1

@@ -55,7 +55,7 @@ class TranslationRun(loop.Run):
     tokenizer: PreTrainedTokenizerFast
 
     def learn(self) -> StepResult:
-        """Return the loss of the next batch, over its target tokens."""
+        """Return the loss of the next batch over its target tokens, from which the caller computes gradients."""
         batch = self.batches(self.progress.step)
         found = loss(*read(self.model, batch, self.precision.device), self.config.shape.smoothing)
         return StepResult(found, found[None], batch.count)
