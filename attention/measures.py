@@ -75,7 +75,7 @@ def by_offset(weights: FloatArray, reach: int) -> FloatArray:
 
 
 def as_shares(weights: FloatArray) -> FloatArray:
-    """Scale each row of (..., query, key) to sum to one; a row of zeros stays zero.
+    """Return weights (..., query, key) scaled so that each row sums to one; a row of zeros stays zero.
 
     Entropy and distance describe a distribution, but a row sums to less than one if special tokens are hidden or if the
     layer has attention sinks.
@@ -120,15 +120,15 @@ def _mean_there(found: FloatArray) -> FloatArray:
 
 
 def to_punctuation(view: View, _rows: Rows) -> OfHeads:
-    """Return a function that computes each head's mean share of attention to punctuation."""
+    """Return a function that computes how much of each head's attention goes to punctuation, averaged over the rows."""
     marks = np.array([is_punctuation(key) for key in view.keys], np.float32)
     return lambda shares: _mean(shares @ marks)
 
 
 def to_same_word(view: View, rows: Rows) -> OfHeads:
-    """Return a function that computes each head's share of attention to other occurrences of the query's word.
+    """Return a function that computes how much of each head's attention goes to repetitions of the query's word.
 
-    The share is averaged over the queries whose word occurs again. Case is ignored, and in a decoder only earlier
+    The value is a mean over the queries whose word occurs again. Case is ignored, and in a decoder only earlier
     occurrences count. The value is 0 if no word is repeated.
     """
     queries, keys = _words(view.queries)[rows], _words(view.keys)

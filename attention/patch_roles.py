@@ -1,4 +1,4 @@
-"""Roles of heads on pictures (attention to neighbours, rows, outlines), and links between picture regions."""
+"""Roles of heads on pictures, such as attention to neighbouring patches, and attention between two picture regions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ EDGE_HEADS_EVEN = 1e-6  # relative variance below which the weights of all patch
 def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
     """Return how clearly each head's attention forms a shape, (layer, head, key) -> (layer, head), -1 to 1.
 
-    The score is the share of attention on patches, times the spatial autocorrelation (Moran's I) of the weights' square
-    roots. Noise and isolated bright patches score near 0, and a compact object near the share itself.
+    The score is the part of the attention on patches, times the spatial autocorrelation (Moran's I) of the weights'
+    square roots. Noise and isolated bright patches score near 0, and a compact object near that part itself.
 
     >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
     >>> halves, chequered = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1, 0, 1]
@@ -139,11 +139,11 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """The mean share of attention that each head gives the keys of each role, and the chance level of that share.
+    """How much of its attention each head gives the keys of each role on a picture, and the chance level.
 
     A role is a set of keys, such as the neighbours of the query's patch. ``shares`` maps a role to an array (layer,
-    head): the mean over all patches that have such keys, NaN if there are none. ``chance`` is the mean share for
-    uniform attention.
+    head): the attention on its keys, 0 to 1, averaged over all patches that have such keys, NaN if there are none.
+    ``chance`` is the same number for uniform attention.
     """
 
     shares: Mapping[str, Numbers]
@@ -199,9 +199,10 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Return, for each role, flags (row, token) that are True for the keys of the role.
+    """Return the keys of each role for some query patches, as flags (row, token) by role.
 
-    The rows are the query patches ``rows``, and ``count`` is the number of tokens.
+    A role is a set of keys, such as the neighbours of the query's patch. The rows are the query patches ``rows``, and
+    ``count`` is the number of tokens.
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

@@ -101,7 +101,7 @@ class ByDistance:
 
 
 def by_distance(vectors: Numbers) -> ByDistance:
-    """Collect the dot products of all pairs of rows (position, dimension) by distance.
+    """Return the dot products of all pairs of position vectors (position, dimension), grouped by distance.
 
     For sinusoidal vectors lowest and highest are equal: sin a sin b + cos a cos b = cos(a - b).
 
@@ -225,7 +225,7 @@ Unit = tuple[int, int]  # token range (start, stop) of a word
 
 
 def word_stretches(row: TokenRow) -> list[list[Unit]]:
-    """Return the words of each stretch of text between special tokens; words are swapped only within a stretch.
+    """Return the words of a text in lists, which special tokens separate; words are swapped only within a list.
 
     >>> row = TokenRow(("[CLS]", "play", "ing", "chess", "[SEP]"), (1, 5, 6, 7, 2), (None, 0, 0, 1, None), (0,) * 5,
     ...                (None, (0, 4), (4, 7), (8, 13), None))
@@ -306,11 +306,11 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """Return how far each head is from permutation equivariance, shape (layer, head), from 0 to 1.
+    """Return how much the order of the tokens matters to each head, shape (layer, head), from 0 to 1.
 
-    If the tokens of a text are permuted by ``order``, the map of an equivariant head is permuted in the same way. The
-    value is the largest difference of a weight from that permuted map, so 0 means equivariance. ``text`` and ``mixed``
-    have a record for each layer, of the text and of the permuted text.
+    If a head ignores order, its map is permuted like the tokens (permutation equivariance). The value is the largest
+    difference of a weight from that permuted map. ``text`` and ``mixed`` have a record for each layer, of the text and
+    of the text permuted by ``order``.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

@@ -193,7 +193,7 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class MapRecord:
-    """Attention maps of a layer, for architectures that expose no queries and keys."""
+    """Attention maps of a layer, recorded from an architecture that exposes no queries and keys."""
 
     maps: FloatArray  # (head, query, key), rows sum to at most one unless signed
     signed: bool = False  # True for values from -1 to 1, such as attributions, instead of weights

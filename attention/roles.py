@@ -55,7 +55,7 @@ class RoleEvidence:
         )
 
     def strength(self, role: str) -> Numbers:
-        """Return the share of attention on the keys of a role, averaged over queries, shape (layer, head), 0 to 1.
+        """Return the part of each head's attention on the keys of a role, averaged over queries, (layer, head), 0 to 1.
 
         For "broad", it is the entropy relative to uniform attention. The value is NaN if no query sees such keys.
         """
@@ -69,10 +69,10 @@ class RoleEvidence:
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Return the share of weight × ‖value‖ on the keys of a sink, averaged over queries, shape (layer, head).
+        """Return how much a sink adds to the head's output: the part of weight × ‖value‖ on its keys, (layer, head).
 
-        The share is small if the head attends to the sink but its values add little. The result is None if values were
-        not recorded.
+        The value is a mean over queries, 0 to 1. It is small if the head attends to the sink but its values add little.
+        The result is None if values were not recorded.
         """
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
@@ -157,7 +157,7 @@ def sampled_queries(row: TokenRow) -> Indices:
 
 
 def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
-    """Return flags (row, key) for each role except "broad": True if the key has this role for the query.
+    """Return the keys of each role for some query tokens, as flags (row, key) by role, without the role "broad".
 
     ``rows`` are the query tokens. A special token is not anyone's previous or next token, so that attention to a sink
     does not count as attention to a neighbour.

@@ -1,6 +1,6 @@
-"""Cards: counter-examples, in which a head prefers the wrong noun for a pronoun.
+"""Cards: counter-examples to a claim about a head, in which the head prefers the wrong noun for a pronoun.
 
-Visitors keep cards, or put them on the board of their class.
+Visitors keep cards, or put them on the board of their class of students.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Card:
 
 @dataclass(frozen=True)
 class PostedCard:
-    """A card on the board of a class; ``student`` is the number of its author, or 0 for the teacher."""
+    """A card on the board of a class of students; ``student`` is the number of its author, or 0 for the teacher."""
 
     number: int
     student: int

@@ -1,4 +1,4 @@
-"""The error of classes, whose message is shown to users."""
+"""The error of classes of students, whose message is shown to users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from i18n import gettext_lazy
 
 
 class NotInClass(ValueError):
-    """Raised if a room does not exist, or if a visitor is not allowed to do something in it."""
+    """Raised if a class of students (room) does not exist, or if a visitor may not do something in it."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -14,5 +14,5 @@ class NotInClass(ValueError):
 
 
 def no_room(code: str) -> str:
-    """Return the message for a room code that does not exist."""
+    """Return the message for a code to which no class of students belongs."""
     return gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20])

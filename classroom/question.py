@@ -1,4 +1,4 @@
-"""Questions that a teacher asks a class, and the counting of answers."""
+"""Questions that a teacher asks a class of students, and the counting of their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 
 @dataclass(frozen=True)
 class Question:
-    """A question to the class.
+    """A question that a teacher asks the students.
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
     there is none. A head is stored as "layer.head", both counted from 0. A number is correct if it deviates by at most

@@ -1,4 +1,4 @@
-"""The state of a room (class), as a student and as the teacher see it."""
+"""The state of a class of students (room), as a student and as the teacher see it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from i18n import _
 
 @dataclass(frozen=True)
 class StudentView:
-    """A room as a student sees it."""
+    """A class as a student sees it."""
 
     version: int
     name: str  # the student's name; "" if anonymous
@@ -25,7 +25,7 @@ class StudentView:
 
 @dataclass(frozen=True)
 class Student:
-    """A student in a room."""
+    """A student in a class."""
 
     number: int  # from 1, in the order of joining
     name: str
@@ -34,7 +34,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """A student's answer to a question; both are given by their numbers."""
+    """A student's answer to a question, with the numbers of the student and of the question."""
 
     question: int  # number of the question, from 1
     student: int
@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class TeacherView:
-    """A room as its teacher sees it."""
+    """A class as its teacher sees it."""
 
     version: int
     students: tuple[Student, ...]

@@ -1,4 +1,4 @@
-"""Storage of rooms (classes) in a SQLite file, which survives page reloads and restarts.
+"""Storage of classes of students (rooms) in a SQLite file, which survives page reloads and restarts.
 
 Visitors are identified by a secret cookie, of which the file contains only a hash. A room is deleted with all its
 content if it is closed, or if nobody changed it for a day. A change of the system clock does not affect that time.
@@ -53,7 +53,7 @@ TEACHER = 0  # the author's number of a teacher's card
 
 
 class Store:
-    """The rooms in a SQLite file; it is safe for threads and for processes that share the file.
+    """The classes of students (rooms) in a SQLite file; it is safe for threads and processes that share the file.
 
     ``code`` is the code of a room, and ``who`` the identity of a visitor. Methods that change a room raise NotInClass
     if the room does not exist or if ``who`` may not change it.

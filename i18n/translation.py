@@ -59,7 +59,7 @@ _FORMATTER = Formatter()
 
 
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
-    """Insert values into a template by str.format; in Chinese, drop the spaces around them that are not needed.
+    """Insert values into a template by str.format; in Chinese, drop unneeded spaces around the values.
 
     Only a single space at each edge of a value is dropped, and only if at least one value is a string.
 

@@ -101,7 +101,7 @@ class TraceBatch:
         self.task: asyncio.Task[None] | None = None
 
     def takes(self, key: str, most: int) -> bool:
-        """Return True if the batch has the text with this key, or has fewer than ``most`` texts."""
+        """Return True if the batch has the text with this key, or has room for another (fewer than ``most`` texts)."""
         return key in self.asked or len(self.asked) < most
 
     async def wait_for(self, request: TraceRequest) -> list[Block]:

@@ -24,7 +24,7 @@ DECLARATION = "option"  # Key of the declaration in a field's metadata.
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option.
+    """The declaration of a page's or the microscope's option: type, default, choices and texts.
 
     ``kind`` is the name of the type: str, int, bool or int | None. Labels may be lazy messages.
     """

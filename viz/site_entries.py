@@ -33,7 +33,7 @@ SMALL_MAP = 48  # side of a thumbnail in cells; the page computes thumbnails of 
 
 @dataclass(frozen=True, eq=False)
 class RecordedText:
-    """A text for the site, with its first selection.
+    """A text that a static site shows, with the attention of a model and the first selection.
 
     ``view`` shows all tokens of a trace. ``title`` is the name of the text in the list. Texts with equal titles are
     variants of each other, distinguished by ``label``. ``note`` is a sentence above the view, ``caption`` the author's
@@ -126,7 +126,7 @@ def _column_means(summary: HeadSummary) -> Arrays:
 
 @dataclass(frozen=True, eq=False)
 class RecordedPicture:
-    """A picture for the site, with the model's trace of it; the fields are those of RecordedText.
+    """A picture that a static site shows, with the attention of a model; the fields are those of RecordedText.
 
     ``selection`` is the selection at first. If it is None, ``first_selection`` decides.
     """

@@ -46,11 +46,12 @@ class OpenedText:
 
 @dataclass(frozen=True, eq=False)
 class LiveModel:
-    """A model for the browser; ``graph``, ``rows`` and ``tokenizer`` are those of inference.browser.export.
+    """A model that a static site runs in the browser.
 
-    ``pooling`` is "mean", "first" or "last", or None if the page shows no similarity of texts. ``single`` and ``pair``
-    are a text and a pair, whose view options are used for other texts. As a check, the page computes ``single`` again
-    and states the largest difference. ``priors`` is the result of ``viz.components.explore.content.places``.
+    ``graph``, ``rows`` and ``tokenizer`` are those of inference.browser.export. ``pooling`` is "mean", "first" or
+    "last", or None if the page shows no similarity of texts. ``single`` and ``pair`` are a text and a pair, whose view
+    options are used for other texts. As a check, the page computes ``single`` again and states the largest difference.
+    ``priors`` is the result of ``viz.components.explore.content.places``.
     """
 
     name: str
@@ -159,7 +160,7 @@ def _template(text: OpenedText) -> dict[str, Any]:
 
 
 def check_file(view: View) -> bytes:
-    """Return the weights of every head, (head, query, key) float32 for each layer, as a gzip file.
+    """Return the weights of every head on a text as a gzip file, (head, query, key) float32 for each layer.
 
     The page compares its own results with them.
     """

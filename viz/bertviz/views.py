@@ -183,13 +183,13 @@ def pack(values: FloatArray, top: float) -> dict[str, Any]:
 
 
 def split(cells: Sequence[DisplayToken]) -> int | None:
-    """Return the index of the first token or word of the second text, or None for a single text."""
+    """Return the index in a list of tokens or words at which the second text begins, or None for a single text."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
 
 
 def sides(view: View) -> dict[str, Any]:
-    """Return the labels of a view's queries (left) and keys (right) for BertViz, and the name of its stack.
+    """Return the labels of a view's queries (left side) and keys (right side) for BertViz, and the name of its stack.
 
     For a pair of texts, ``split`` has the index of the second text's first token on each side; otherwise it is None.
     """

@@ -1,8 +1,9 @@
 """Scripts that run on every page and draw no figure.
 
-They track if the page is idle, rerun it for another theme, draw the button of the projector view, and follow a class.
-``<html data-rest>`` is "true" if no request, run, download or drawing is in progress, else "false"; meanwhile the main
-region is ``aria-busy``. A component that waits for data has ``aria-busy="true"`` in its own markup.
+They track if the page is idle, rerun it for another theme, draw the button of the projector view, and follow changes of
+a class of students. ``<html data-rest>`` is "true" if no request, run, download or drawing is in progress, else
+"false"; meanwhile the main region is ``aria-busy``. A component that waits for data has ``aria-busy="true"`` in its own
+markup.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def draw_projector() -> None:
 
 
 def follow_class(address: str, version: int) -> None:
-    """Rerun the page when the version of the class at ``address`` is no longer ``version``.
+    """Rerun the page when the class of students at ``address`` has another version than ``version``.
 
     The script polls the address. assets/app.css hides the component.
     """

@@ -43,7 +43,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     rest: bool = False,
     chosen: tuple[int | None, int | None] = (None, None),
 ) -> go.Figure:
-    """Draw a confusion matrix (true, predicted); the colour of a cell is its share of its row.
+    """Draw a confusion matrix (true, predicted); colour is the part of the row's true label that has each prediction.
 
     ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
     ``labels`` are text, not markup. If ``rest`` is set, the last label sums several labels, and its cells cannot be
@@ -180,7 +180,10 @@ FEW = 10  # answers below which a bar is pale, since so few give no reliable sha
 
 @dataclass(frozen=True)
 class Bin:
-    """The answers with a confidence from ``start`` to ``end``, and their accuracy with a 95 % interval."""
+    """A bar of a calibration diagram: the answers with a confidence from ``start`` to ``end``, and their accuracy.
+
+    The accuracy has a 95 % interval.
+    """
 
     start: float
     end: float

@@ -110,7 +110,7 @@ POINTS = 200  # points of a curve
 
 
 def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
-    """Draw each part's share of a layer's operations, in percent, for 1 to ``longest`` tokens.
+    """Draw the percentage of a layer's operations that each of its parts takes, for 1 to ``longest`` tokens.
 
     The dotted line marks the user's text of ``tokens``. The dashed line marks the length at which token pairs take half
     of all operations.

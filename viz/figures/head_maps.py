@@ -181,8 +181,8 @@ def role_map(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw a cell for each head, with a sign for its role above the name of the relation that it finds.
 
-    ``shares`` is (layer, head), 0 to 1, NaN for a head without a role. ``roles`` and ``relations`` are indexed by layer
-    and head; "" means none. Relations are text, not markup.
+    ``shares`` is (layer, head), the part of the attention that fits the role, 0 to 1, NaN for a head without a role.
+    ``roles`` and ``relations`` are indexed by layer and head; "" means none. Relations are text, not markup.
     """
     figure = head_map(shares, theme, title, _("share of attention"), selected=selected, limit=1.0)
     places = [(layer, head) for layer in range(len(roles)) for head in range(len(roles[layer]))]

@@ -96,7 +96,7 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """The curves of a set of rotary angles over the distance of query and key, each relative to distance 0.
+    """The curves of a set of rotary angles by the distance of query and key, each relative to distance 0.
 
     ``score`` is the score of a key that equals the query, and ``bound`` the decay of the paper's upper bound
     (``attention.positions``).
@@ -108,7 +108,7 @@ class RotarySet:
 
 
 def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
-    """Draw the two curves of each set of rotary angles: the score of an equal key, and the decay of the bound.
+    """Draw two curves by distance for each set of rotary angles: the score of an equal key, and the decay of the bound.
 
     Scores are solid lines, and the decay is dotted; both start at 1.
     """

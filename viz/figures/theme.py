@@ -120,7 +120,7 @@ def color_bar() -> dict[str, Any]:
 
 
 def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:
-    """Draw a dotted horizontal line at ``value``; the legend names it, so that the name covers no data."""
+    """Draw a dotted horizontal line at ``value``; the legend names the line, so that the name covers no data."""
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
     figure.add_hline(y=value, line=line, showlegend=True, name=escape_label(text))
 
@@ -172,7 +172,7 @@ def line_colors(theme: Theme) -> tuple[str, ...]:
 
 
 def color_at(scale: Scale, share: float) -> str:
-    """Return the colour at ``share`` (0 to 1) of a scale, interpolated linearly as plotly does.
+    """Return the colour at a place of a colour scale, from 0 to 1 (``share``), interpolated linearly as plotly does.
 
     >>> color_at([[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]], 0.25)
     '#404040'

@@ -217,7 +217,7 @@ BESIDE = 0.16  # half the distance between the two kinds of marks, in rows
 def ablated_parts(
     kinds: Mapping[str, Mapping[str, Sequence[float]]], theme: Theme, title: str, unit: str, chance: float
 ) -> go.Figure:
-    """Draw the results of models that lack a part: a row for each part, with a mark per seed and the mean.
+    """Draw the results of models without one of their parts: a row for each part, with a mark per seed and the mean.
 
     The first part is on top, and the mark of the mean is larger. ``kinds`` has at most two entries: kind → name → the
     value for each seed, 0 to 1.
@@ -268,7 +268,7 @@ MANY = 16  # points beyond which a line has no markers
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The values of a model at the places ``x`` of a curve, for each random seed, shape (seed, place)."""
+    """A curve of a model's results: the values at the places ``x`` for each random seed, shape (seed, place)."""
 
     name: str
     x: Sequence[float]
@@ -286,7 +286,7 @@ def seeds(  # noqa: PLR0913  (keyword options of a figure)
     chance: float | None = None,
     logarithmic: str = "",
 ) -> go.Figure:
-    """Draw the mean of each curve over random seeds as a thick line, and each seed as a thin line.
+    """Draw each curve's mean over random seeds as a thick line, and each seed as a thin line.
 
     A vertical line marks ``trained``, the largest place in the training data; a horizontal line marks ``chance``.
     ``logarithmic`` names the logarithmic axes, "y" or "xy"; values of 0 are left out on a logarithmic y axis.

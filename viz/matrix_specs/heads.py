@@ -15,7 +15,7 @@ from viz.components.matrices.matrices import MatrixSpec
 def agreement_matrices(
     names: Sequence[str], words: Sequence[str], shares: FloatArray, agreement: FloatArray, marked: Sequence[int] = ()
 ) -> list[MatrixSpec]:
-    """Return two matrices: the weight of each word by each attribution method, and the methods' agreement.
+    """Return two matrices: the weight of each word by each attribution method, and the agreement of the methods.
 
     ``shares`` is (method, word), rows summing to one; ``agreement`` is (method, method), rank correlations from -1 to
     1. The methods ``marked`` are framed in the second matrix.
@@ -118,7 +118,7 @@ def side_by_side(  # noqa: PLR0913  (the inputs of the sheets)
     names: tuple[str, str],
     marked: tuple[int | None, int | None],
 ) -> list[MatrixSpec]:
-    """Return two maps (query, key) on a common scale, and their difference.
+    """Return two maps (query, key) on a common scale, and the map of their difference.
 
     ``marked`` is the row and the column in focus.
     """

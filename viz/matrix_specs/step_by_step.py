@@ -99,7 +99,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """Return a head's projection matrix as a matrix to draw, shape (channel of the head, channel of the stream)."""
+    """Return a head's projection matrix for drawing, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "Rows: the head's {heads_own} channels; columns: {stream} of the stream.",
@@ -172,7 +172,7 @@ def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -
 
 
 def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
-    """Return matrices of the recomputed result, the model's own result, and their difference, shape (channel,)."""
+    """Return matrices of a layer's recomputed output, the model's own, and their difference, shape (channel,)."""
     both = np.stack([ours, theirs])
     return [
         _clipped_matrix(_("Results"), both, (_("computed here"), _("The model's own"))),

@@ -70,7 +70,7 @@ class ChartDrawing:
         self.axes: Any = self.page.add_subplot()
 
     def draw(self) -> PaperFigure:
-        """Return the finished page."""
+        """Return the page with the drawn figure."""
         before: Trace = {}
         bars = [trace for trace in self.traces if trace["type"] == "bar"]
         for trace in self.traces:

@@ -17,7 +17,7 @@ Trace = dict[str, Any]
 
 
 def plain_text(markup: str) -> str:
-    """Return the text of a label in Plotly's markup.
+    """Return the text of a label without Plotly's markup.
 
     >>> plain_text("<b>q</b><br>&lt;s&gt;")
     'q <s>'
@@ -155,7 +155,7 @@ def is_list(value: Any) -> bool:
 
 
 def repeat(value: Any, count: int) -> list[Any]:
-    """Return a list of ``count`` values, one for each mark; a short list is repeated."""
+    """Return a list with a value for each of ``count`` marks; a single value or a short list is repeated."""
     if not is_list(value):
         return [value] * count
     return [value[at % len(value)] for at in range(count)] if len(value) else [None] * count

@@ -312,7 +312,7 @@ def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def write(canvas: Image.Image, shape: Text, names: tuple[str, ...]) -> None:
-    """Draw a line of text on an image; turned text is drawn on a separate image, rotated, and pasted."""
+    """Draw a line of text on an image; rotated text is drawn on a separate image, turned, and pasted."""
     from PIL import Image, ImageDraw
 
     x, y, bold = shape.x * RATIO, shape.y * RATIO, RATIO / 3 if shape.bold else 0

@@ -140,7 +140,7 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return an example sentence on the decoding step that a row of the map shows.
+    """Return an example sentence on a row of the map: the decoding step that it shows, and its token.
 
     In cross-attention, a row is named by the token that the step writes, else by the token that it reads. Return "" if
     the translation is too short for an example.

@@ -77,7 +77,7 @@ def mount(data: Mapping[str, Any], key: str, on_pick: Callable[[], None] | None 
 
 
 def picked_part(key: str) -> str | None:
-    """Return the id of the picked part, or None; call it inside ``on_pick``."""
+    """Return the id of the part of the diagram that was clicked, or None; call it inside ``on_pick``."""
     part = st.session_state.get(key, {}).get("picked")
     return part if isinstance(part, str) else None
 
@@ -112,7 +112,7 @@ Shape = dict[str, Any]
 
 @dataclass(frozen=True)
 class PartBox:
-    """A part of the diagram, drawn as a box with texts.
+    """A part of the diagram of a model, drawn as a box with texts.
 
     ``role`` sets the colour, and ``id`` identifies the explanation. If ``cells`` is given, it is an attention mask
     (query, key), which is drawn inside the box.

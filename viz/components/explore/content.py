@@ -1,4 +1,4 @@
-"""The content of the microscope without Streamlit: its data, scripts, and answers to requests for maps."""
+"""The content of the attention microscope without Streamlit: its data, scripts, and answers to requests for maps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The microscope on a Streamlit page, drawn by explore.js.
+"""The attention microscope on a Streamlit page, drawn by explore.js.
 
 The payload is small; the component fetches maps from ``base`` as binary messages when they become visible. The script
 is served at an address for each language, so that no payload contains the messages.

@@ -1,4 +1,4 @@
-"""The view options of the microscope, declared once for addresses, payloads and the script's types.
+"""The view options of the attention microscope, declared once for addresses, payloads and the script's types.
 
 After a change run ``make contract``, which writes contract.js, the types of the script.
 """

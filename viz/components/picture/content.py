@@ -29,7 +29,7 @@ LOSSLESS = 128  # pixels of the longer side up to which the compression is lossl
 
 
 def photo(picture: Picture) -> bytes:
-    """Return the image as a JPEG file of at most LONGEST pixels, or as a PNG file if it is small."""
+    """Return a picture as a JPEG file of at most LONGEST pixels, or as a PNG file if it is small."""
     from PIL import Image
 
     made, file = Image.fromarray(picture.pixels), io.BytesIO()
@@ -89,9 +89,9 @@ def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "hea
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
     """Return rows of a head's map, shape (row, key) float32; with ``by="norms"``, of weights times value norms.
 
-    With norms, each weight is multiplied by the norm of its value vector, and each row is scaled to sum to one. It is
-    then each key's share of the head's output (after arXiv:2004.10102, which also includes the output matrix). Records
-    without values return their weights.
+    With norms, each weight is multiplied by the norm of its value vector, and each row is scaled to sum to one. Each
+    entry is then the part of the head's output that comes from a key (after arXiv:2004.10102, which also includes the
+    output matrix). Records without values return their weights.
     """
     weights = record.weights(head, rows)
     if by != "norms" or not isinstance(record, Record):

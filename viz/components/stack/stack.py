@@ -18,7 +18,7 @@ LEVELS = 255
 
 @dataclass(frozen=True, eq=False)
 class StackPart:
-    """A part of the forward pass, such as a head, with its contribution to each token.
+    """A part of the model in a forward pass, such as a head, with its contribution to each token.
 
     If the visitor picks the part, the component reports the number ``pick``.
     """
@@ -66,9 +66,9 @@ def payload(
 
 
 def levels(shares: npt.NDArray[np.float32]) -> list[int]:
-    """Return a colour level from 0 to 255 for each cell of a strip; 255 is a share of 1.
+    """Return a colour level from 0 to 255 for each cell of a row of tokens; 255 is a contribution of 1.
 
-    A strip has at most MOST cells. In a longer text several tokens share a cell, which has their largest share.
+    The row has at most MOST cells. In a longer text several tokens share a cell, which has their largest contribution.
 
     >>> levels(np.array([0.0, 0.5, 1.0], np.float32))
     [0, 128, 255]

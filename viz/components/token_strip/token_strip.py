@@ -40,7 +40,7 @@ class StripLine:
 
 @dataclass(frozen=True)
 class StripLines:
-    """Lines above the chips, which are then larger, and their description for screen readers."""
+    """Lines between the tokens of a token strip, with a description for screen readers; the tokens are then larger."""
 
     lines: Sequence[StripLine]
     caption: str
