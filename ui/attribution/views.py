@@ -117,7 +117,10 @@ def label_provenance(asked: ExplainedLabel) -> dict[str, Any]:
 
 
 def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
-    """Draw the selection of the label to explain; it is stored in the field ``label`` of the options ``kind``."""
+    """Draw the widget that selects the label to explain, which is stored in the field ``label`` of ``kind``.
+
+    ``kind`` is the class of the page's options.
+    """
     names = asked.prediction.names
     if len(names) > 1:
         bound_widget(

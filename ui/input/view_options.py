@@ -17,7 +17,7 @@ LABEL = "Language · 语言"  # Both languages, for visitors who cannot read the
 
 
 def pick_language() -> None:
-    """Draw the language selection, with each language in its own name."""
+    """Draw the widget that selects the app's language, with each language in its own name."""
     st.session_state[LANGUAGES_KEY] = active_language()
     st.selectbox(
         LABEL,
@@ -40,7 +40,7 @@ HELP = gettext_lazy("The encoder reads the source; the decoder attends to the so
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
-    """Draw the selection of the stack (encoder, decoder, cross-attention) if the trace has several.
+    """Draw the widget that selects the stack (encoder, decoder, cross-attention) if the trace has several.
 
     Show a notice if the stack has no queries, keys and values.
     """

@@ -29,7 +29,7 @@ STRIP = "translate_strip"
 
 
 def forcing_request(translation: Translation) -> ForcedTarget:
-    """Return the request for the probabilities of a translation's tokens, each after the given tokens before it."""
+    """Return the teacher-forcing request: each token's probability, given the translation's tokens before it."""
     asked = translation.asked
     return ForcedTarget(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, written=translation.tokens
