@@ -107,7 +107,7 @@ def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatA
 def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
     """Return the norm of the vector that each query of ``rows`` receives from each key of a layer, (row, key).
 
-    The norms are those of ``norms``.
+    ``norms`` defines this vector.
     """
     heads = range(record.heads)
     weights = np.stack([record.weights(head, rows) for head in heads])

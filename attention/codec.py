@@ -170,7 +170,7 @@ LARGEST_WHOLE = 2**15 - 1
 
 
 def whole(values: FloatArray) -> npt.NDArray[np.uint16]:
-    """Encode whole numbers of at most LARGEST_WHOLE: first the low bytes of all numbers, then the high bytes.
+    """Encode whole numbers from -LARGEST_WHOLE to LARGEST_WHOLE: first all low bytes, then all high bytes.
 
     The lowest bit is the sign. Small numbers have high bytes of zero, so that gzip shrinks them much.
 

@@ -134,10 +134,11 @@ class ContrastiveDirections:
 
 
 def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tuple[int, ...], draws: int) -> Numbers:
-    """Return the fraction of queries of ``reported`` whose key the directions from shuffled labels find.
+    """Return how often contrastive directions from shuffled labels find the key of a query: the null distribution.
 
-    It is a null distribution, shape (draw, number of directions), for each number in ``many``. Each draw shuffles the
-    labels of ``selected`` and computes the directions from them. The labels of ``reported`` are not shuffled.
+    The values are fractions of the queries of ``reported``, shape (draw, number of directions), for each number in
+    ``many``. Each draw shuffles the labels of ``selected`` and computes the directions from them. The labels of
+    ``reported`` are not shuffled.
     """
     random = np.random.default_rng(0)
     found = np.zeros((draws, len(many)))

@@ -1,4 +1,4 @@
-"""Fair scheduling of visitors' computations: visitors in turn, and short work before long work."""
+"""Fair scheduling of computations: visitors in turn, short work before long work, and a single BLAS thread."""
 
 from __future__ import annotations
 

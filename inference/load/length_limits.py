@@ -1,4 +1,4 @@
-"""Limits on the number of tokens of a text, from the model's positions and from the memory that a trace takes."""
+"""Limits on the number of tokens of a text, by the model's positions and by the memory that a trace takes."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _STEPS = 127  # largest value of a signed byte
 
 @dataclass(frozen=True)
 class Difference:
-    """The error of attention weights by the compression of the sample's trace.
+    """The error in attention weights that the compression of the sample's trace causes.
 
     ``largest`` is the largest difference of a weight. ``moved`` is the part of a row's attention that goes to other
     tokens than without compression, 0 to 1, averaged over all rows.
@@ -64,7 +64,7 @@ def photo() -> Picture:
 
 @cache
 def difference() -> Difference:
-    """Return the error of attention weights by the sample's compression, as measured when the trace was recorded."""
+    """Return the error in attention weights by the sample's compression, as measured when the trace was recorded."""
     return Difference(**_header(RECORDED.read_bytes())["difference"])
 
 

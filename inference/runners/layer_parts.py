@@ -58,7 +58,7 @@ class BlockRecorder:
         return len(self.tape.calls) > self.wanted
 
     def opens(self) -> None:
-        """Discard the recorded calls of a block that begins, unless the wanted attention has been computed."""
+        """Discard the calls recorded so far if the block begins again before the wanted attention."""
         if not self.has_passed:
             self.events.clear()
 

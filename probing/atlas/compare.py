@@ -104,7 +104,7 @@ def _labels_by_head(atlas: Atlas) -> dict[int, HeadLabel]:
 def shared_links(first: Atlas, second: Atlas, most: int = SHARED) -> Integers:
     """Return the share of each head's ``most`` strongest links that both atlases have, 0 to 1, shape (head,).
 
-    Both atlases must have read the same windows of text. If an atlas stores fewer links of a head, only that many are
+    Both atlases must have read the same windows of text. If an atlas stores only n links of a head, the n strongest are
     compared. The value is NaN if an atlas stores none.
     """
     both = [_strongest(atlas) for atlas in (first, second)]

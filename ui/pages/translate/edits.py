@@ -255,7 +255,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
 def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     """Return sentences with the head whose ablation changes the translation's probability most.
 
-    They also count the steps at which the most probable token changes. Only the heads ablated so far are counted.
+    They also count the ablations, as far as computed, that change the most probable token at some step.
     """
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most])
