@@ -10,6 +10,7 @@ from attention.view import View
 from i18n import _, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from probing.statistics import LEVEL
+from ui.show.text import join_sentences
 from ui.state.selection import pronoun_in
 from ui.state.session import set_view_state
 
@@ -26,18 +27,12 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
         "rule_accuracy": found.rule_accuracy,
         "p": found.p,
     }
-    if found.p <= LEVEL:
-        return _(
-            "Best pronoun head over many sentences: {head}, right on {accuracy:.0f} % of {links:,} held-out links. "
-            "The rule “{rule}” is right on {rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
-            **values,
-        )
-    return _(
-        "Best pronoun head over many sentences: {head}, right on {accuracy:.0f} % of {links:,} held-out links. "
-        "The rule “{rule}” is right on {rule_accuracy:.0f} %; the difference is not significant "
-        "(two-sided p = {p:.2g}).",
+    said = _(
+        "Best pronoun head: {head}, right on {accuracy:.0f} % of {links:,} held-out links; the rule “{rule}” on "
+        "{rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
         **values,
     )
+    return said if found.p <= LEVEL else join_sentences(said, _("The difference is not significant."))
 
 
 def draw_pronoun_head(trace: Trace) -> None:

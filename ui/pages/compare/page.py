@@ -126,7 +126,8 @@ def figures(found: Comparison) -> None:
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
     note = _(
-        "Mean Jensen–Shannon divergence of each head's rows over shared words: 0 equal, 1 no overlap. Click a head."
+        "Mean Jensen–Shannon divergence of each head's rows, aligned word by word: 0 equal, 1 no overlap. In layer 0, "
+        "heads change only through changed words and positions."
     )
     about = partial(comparison_provenance, found)
     draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
