@@ -118,7 +118,10 @@ class Palette {
       if (step !== undefined) {
         event.preventDefault();
         this.mark(this.at + step);
-      } else if (event.key === "Enter" && !event.isComposing) this.pick(this.at);
+      } else if (event.key === "Enter" && !event.isComposing) {
+        event.preventDefault(); // Enter would also press the button that gets the focus
+        this.pick(this.at);
+      }
     });
     this.dialog.addEventListener("click", (event) => {
       if (event.target === this.dialog) this.dialog.close();
