@@ -156,3 +156,12 @@ class Lesson:
         ('en', 'zh')
         """
         return tuple(code for code, _ in self.title.by if code)
+
+    @property
+    def has_key(self) -> bool:
+        """Return True if the lesson has a page for the teacher: it has notes or a question.
+
+        >>> Lesson(LocalizedText(), 5, LocalizedText(), LocalizedText(), ()).has_key
+        False
+        """
+        return self.teacher is not None or any(step.question is not None for step in self.steps)

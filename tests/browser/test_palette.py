@@ -37,6 +37,24 @@ def test_a_page_and_a_setting_are_found_by_keys(page: Page, app_url: str) -> Non
     expect(page).to_have_url(re.compile("view=vectors.*layer=2&head=3"))
 
 
+def test_a_lesson_and_the_projector_view_are_found_by_keys(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("three trails")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("lessons.*lesson=three_trails"))
+    rest(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("projector")
+    page.keyboard.press("Enter")
+    leave = page.get_by_role("button", name="Leave the projector view (Esc)")
+    expect(leave).to_be_focused()
+    leave.click()
+    expect(leave).to_have_count(0)
+
+
 @pytest.mark.parametrize("viewport", [PHONE])
 @pytest.mark.parametrize("colour_scheme", ["dark"])
 def test_a_term_is_explained_on_a_phone(page: Page, app_url: str) -> None:

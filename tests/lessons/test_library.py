@@ -7,11 +7,12 @@ import re
 import pytest
 
 from i18n import available_languages, gettext_lazy, translate, use_language
+from inference import EMBEDDED
 from lessons import library
 from lessons.answer_key import CheckedAnswer
 from lessons.reading import Unreadable, lesson_of
 from lessons.schema import KINDS
-from lessons.steps import describe_answer
+from lessons.steps import RESULTS, describe_answer, withheld_part
 
 
 @pytest.mark.parametrize("language", available_languages())
@@ -23,6 +24,19 @@ def test_the_template_is_a_lesson_with_right_answers(language: str) -> None:
     assert len(text.splitlines()) < 40
     assert library.is_bundled(text)
     assert not library.is_bundled(f"{text} ")
+
+
+@pytest.mark.parametrize("language", available_languages())
+def test_the_template_s_first_step_holds_before_and_after_its_answer(language: str) -> None:
+    """Weights are not shaded before the answer, so the step asks for the answer first; its links name their model."""
+    with use_language(language):
+        first, last = lesson_of(library.template()).steps
+    assert withheld_part(first, "explore") == RESULTS
+    text = first.text.in_language(language)
+    assert text.index({"en": "Answer first", "zh": "先回答"}[language]) < text.index("**it**")
+    assert first.view is not None
+    assert last.view is not None
+    assert dict(first.view.query)["model"] == dict(last.view.query)["model"] == EMBEDDED
 
 
 @pytest.mark.parametrize("language", available_languages())

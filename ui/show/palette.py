@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from i18n import _, active_language, available_languages, gettext_lazy, language_name, translate
+from i18n import ENGLISH, _, active_language, available_languages, gettext_lazy, language_name, translate
+from lessons.library import come_along
+from lessons.library import tour as its_stops
+from lessons.schema import LocalizedText
+from lessons.steps import markdown_of
 from ui.show import tour
 from ui.show.terms import TERMS, VIEW_ALIASES
 from ui.show.views import go_to_view
@@ -17,8 +21,10 @@ from viz.components.palette.palette import PaletteEntry
 from viz.paper.notebook import citation, version
 
 KEY = "palette"
-OPENED = "palette_view"  # Session key of the picked view or tour, which the next lines of the script open.
+OPENED = "palette_view"  # Session key of the picked view, lesson or tour, which the next lines of the script open.
 TOUR = "tour"
+LESSON = "lesson:"  # Beginning of the ids of lessons.
+PROJECTOR = "projector"  # Id of the projector view, which palette.js switches itself.
 
 # Fields of the view state that an entry switches on or off, with their titles.
 SWITCHES = {
@@ -44,9 +50,10 @@ HELP = {
 
 
 def entries() -> list[PaletteEntry]:
-    """Return the entries of the palette in the active language: pages with their tabs, settings, help, terms."""
+    """Return the entries of the palette in the active language: pages, tabs, lessons, settings, help, terms."""
     return [
         *_views(),
+        *_lessons(),
         *_settings(),
         *_help(),
         _tour(),
@@ -67,8 +74,20 @@ def _views() -> Iterator[PaletteEntry]:
             )
 
 
+def _lessons() -> Iterator[PaletteEntry]:
+    for name, lesson in come_along().items():
+        note, aliases = _("Lessons"), _in_english(lesson.title)
+        yield PaletteEntry(f"{LESSON}{name}", "page", markdown_of(lesson.title), note, aliases)
+
+
+def _in_english(said: LocalizedText) -> str:
+    return said.in_language(ENGLISH)
+
+
 def _tour() -> PaletteEntry:
-    return PaletteEntry(TOUR, "help", translate(tour.BUTTON), aliases=f"{tour.BUTTON} guide introduction")
+    title = its_stops().title
+    aliases = f"{tour.BUTTON} {_in_english(title)} guide introduction"
+    return PaletteEntry(TOUR, "help", translate(tour.BUTTON), markdown_of(title), aliases)
 
 
 def _settings() -> Iterator[PaletteEntry]:
@@ -78,6 +97,8 @@ def _settings() -> Iterator[PaletteEntry]:
     for code in available_languages():
         if code != active_language():
             yield PaletteEntry(f"language:{code}", "setting", language_name(code), _("Language"))
+    large = _("1.6 times as large, without sidebar. P or Escape leaves.")
+    yield PaletteEntry(PROJECTOR, "setting", _("Projector (P)"), large, "projector view beamer")
 
 
 def _help() -> Iterator[PaletteEntry]:
@@ -102,6 +123,8 @@ def draw_palette() -> None:
     view = st.session_state.pop(OPENED, None)
     if view == TOUR:
         tour.go_to_stop(0)
+    elif view is not None and view.startswith(LESSON):
+        go_to_view("lessons", {"lesson": view.removeprefix(LESSON)})
     elif view is not None:
         go_to_view(view, {})
 
@@ -113,6 +136,8 @@ def _pick() -> None:
         st.session_state[OPENED] = TOUR
     elif kind == "view":
         st.session_state[OPENED] = name
+    elif f"{kind}:" == LESSON and name in come_along():
+        st.session_state[OPENED] = f"{LESSON}{name}"
     elif kind == "term" and name.isdecimal() and int(name) < len(TERMS):
         st.session_state[OPENED] = TERMS[int(name)].view
     elif kind == "switch" and name in SWITCHES:

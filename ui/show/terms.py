@@ -189,7 +189,7 @@ VIEW_ALIASES: Mapping[str, str] = {
     "compare": "two texts two models difference",
     "similarity": "CKA cosine hidden states",
     "pictures": "ViT vision transformer photo patches",
-    "lessons": "exercise quiz course task worksheet teacher",
+    "lessons": "exercise quiz course task worksheet teacher answer key print own lesson write",
     "step_by_step": "QKV scaled dot product formula calculation bias multi-head attention",
     "by_hand": "QKV scaled dot product small example gradient softmax calculation",
     "block": "encoder decoder architecture diagram",

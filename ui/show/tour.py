@@ -42,7 +42,7 @@ POINTED = {
     "translate": ".st-key-translate_matrix",
     "lessons": ".st-key-begin_it_and_animal",
 }
-BUTTON = gettext_lazy("2-minute tour")
+BUTTON = gettext_lazy("5-minute tour")
 BEGIN = "begin_tour"  # Key of the button in the top bar.
 OUTLINE = "--headlight-tour: 3px solid #a63d00; outline: 3px solid #a63d00; outline-offset: 4px; border-radius: 6px;"
 

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from i18n import use_language
+from i18n import translate, use_language
+from lessons.library import CLAIMS, come_along, tour
 from ui.show import palette
 from ui.show.terms import TERMS
+from ui.show.tour import BUTTON
 from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
 from viz.components.palette import palette as component
@@ -129,3 +131,56 @@ def test_the_present_language_is_not_offered() -> None:
         offered = {entry.id for entry in palette.entries() if entry.id.startswith("language:")}
     assert "language:en" in offered
     assert "language:zh" not in offered
+
+
+def search(typed: str) -> list[str]:
+    """Return the ids of the entries that contain all words of ``typed``."""
+    return [
+        entry.id
+        for entry in palette.entries()
+        if all(word in f"{entry.title} {entry.note} {entry.aliases}".lower() for word in typed.lower().split())
+    ]
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_lesson_is_found_by_its_title(language: str) -> None:
+    with use_language(language):
+        for name, lesson in come_along().items():
+            for code in {"en", language}:
+                assert f"lesson:{name}" in search(lesson.title.in_language(code))
+        assert sum(entry.startswith("lesson:claims_") for entry in search("claims")) == len(CLAIMS)
+        assert palette.TOUR in search(tour().title.in_language(language))
+
+
+@pytest.mark.usefixtures("chosen")
+@pytest.mark.parametrize(
+    ("typed", "entry"),
+    [
+        ("projector", "projector"),
+        ("answer key", "view:lessons"),
+        ("print", "view:lessons"),
+        ("own lesson", "view:lessons"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_teacher_finds_the_projector_and_the_key(typed: str, entry: str, language: str) -> None:
+    with use_language(language):
+        assert entry in search(typed)
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_picked_lesson_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+    monkeypatch.setattr(component, "mount", lambda *_: None)
+    monkeypatch.setattr(palette, "go_to_view", lambda view, query: opened.append((view, query)))
+    for name in ("three_trails", "no_lesson"):
+        pick(f"lesson:{name}")
+        palette.draw_palette()
+    assert opened == [("lessons", {"lesson": "three_trails"})]
+
+
+def test_the_button_of_the_tour_names_its_minutes() -> None:
+    for language in ("en", "zh"):
+        with use_language(language):
+            assert translate(BUTTON).startswith(str(tour().minutes))

@@ -9,6 +9,7 @@ import streamlit as st
 from i18n import _, translate
 from lessons.library import come_along
 from lessons.library import tour as its_stops
+from lessons.schema import Lesson
 from lessons.steps import markdown_of
 from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
@@ -73,10 +74,14 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
         st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
                   args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
                   help=_("Step by step, at your own pace"))  # fmt: skip
-        if lesson.teacher is not None and key:
+        if lesson.has_key and key:
             st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
-                      kwargs={"lesson": name, "show": TEACHER},
-                      help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
+                      kwargs={"lesson": name, "show": TEACHER}, help=_key_contents(lesson))  # fmt: skip
+
+
+def _key_contents(lesson: Lesson) -> str:
+    """Return what the teacher's page of a lesson contains."""
+    return _("Expected answers") if lesson.teacher is None else _("Aims, plan, expected answers, common mistakes")
 
 
 def _draw_write_link() -> None:
@@ -167,9 +172,9 @@ def _draw_footer(known: NamedLesson) -> None:
     if not may_see_key():
         return
     with st.container(horizontal=True):
-        if known.lesson.teacher is not None:
+        if known.lesson.has_key:
             st.button(_("For the teacher"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": TEACHER},
-                      type="tertiary", help=_("Aims, plan, expected answers, common mistakes"))  # fmt: skip
+                      type="tertiary", help=_key_contents(known.lesson))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
                       type="tertiary", help=_("Write with a preview, or open a file"))  # fmt: skip
@@ -207,8 +212,8 @@ def draw_view() -> None:
         if chosen is None:
             restore_view_state()
             listing()
-        elif options.show == TEACHER and not only_play and chosen.lesson.teacher is not None:
-            draw_teachers_key(chosen, chosen.lesson.teacher)
+        elif options.show == TEACHER and not only_play and chosen.lesson.has_key:
+            draw_teachers_key(chosen)
         else:
             draw_lesson(chosen, options)
     how_to_read()

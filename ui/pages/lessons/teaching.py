@@ -38,13 +38,13 @@ from ui.show.views import link_to_view
 from ui.state.params import set_params
 
 
-def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
+def draw_teachers_key(known: NamedLesson) -> None:
     """Draw the teacher's key, with the button that saves it as a page to print."""
     with st.container(horizontal=True):
         st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
                   icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
         place = st.empty()
-    blocks = teachers_key(known, teacher)
+    blocks = teachers_key(known.lesson)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
         draw_print_button(known, [title, *blocks], "headlight-lesson-key.html")
@@ -57,23 +57,33 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
             st.markdown(block.text)
 
 
-def teachers_key(known: NamedLesson, teacher: Teacher) -> list[Heading | Prose | Quotation]:
-    """Return aims, plan, expected answers and common mistakes; the answers are computed now."""
-    blocks: list[Heading | Prose | Quotation] = [Heading(_("Aims"), 2), Prose(markdown_of(teacher.aims))]
-    blocks.append(Heading(_("Plan"), 2))
-    begins = 0
-    for part in teacher.plan:
-        ends = begins + part.minutes
-        said = _("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what))
-        blocks.append(Prose(said))
-        begins = ends
-    blocks += [Heading(_("Expected answers"), 2), Prose(_models_sentence(known.lesson))]
-    for at, step in enumerate(known.lesson.steps):
-        if step.question is not None:
-            blocks += _answer_blocks(at, step, step.question)
-    if teacher.mistakes:
+def teachers_key(lesson: Lesson) -> list[Heading | Prose | Quotation]:
+    """Return aims, plan, expected answers and common mistakes; the answers are computed now.
+
+    A lesson without notes for the teacher has only the expected answers.
+    """
+    teacher = lesson.teacher
+    blocks = [] if teacher is None else list(_notes(teacher))
+    asked = [(at, step, step.question) for at, step in enumerate(lesson.steps) if step.question is not None]
+    if asked:
+        blocks += [Heading(_("Expected answers"), 2), Prose(_models_sentence(lesson))]
+    for at, step, question in asked:
+        blocks += _answer_blocks(at, step, question)
+    if teacher is not None and teacher.mistakes:
         blocks += [Heading(_("Common mistakes"), 2), Prose(markdown_of(teacher.mistakes))]
     return blocks
+
+
+def _notes(teacher: Teacher) -> Iterator[Heading | Prose | Quotation]:
+    """Yield the aims and the plan; a plan without parts has no heading."""
+    yield from (Heading(_("Aims"), 2), Prose(markdown_of(teacher.aims)))
+    begins = 0
+    for part in teacher.plan:
+        if not begins:
+            yield Heading(_("Plan"), 2)
+        ends = begins + part.minutes
+        yield Prose(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what)))
+        begins = ends
 
 
 def _models_sentence(lesson: Lesson) -> str:

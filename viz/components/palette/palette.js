@@ -1,6 +1,7 @@
 // The search for pages, settings and terms. Ctrl+K, ⌘K or the button opens it; the arrow keys move, Enter picks and
 // Escape closes. The explanation of a term is shown in the list; picking the term opens the view that shows it.
 
+import { TOGGLE } from "../shared/projector_event.js";
 import { _, speak } from "../shared/words.js";
 
 /**
@@ -17,6 +18,7 @@ import { _, speak } from "../shared/words.js";
  * @property {Record<string, string>} [words]
  */
 
+const PROJECTOR = "projector"; // id of the entry that the browser carries out itself
 const MOST = 12; // Maximum number of entries in the list.
 
 /** Return a text in lower case without accents. @param {string} text */
@@ -116,7 +118,10 @@ class Palette {
       if (step !== undefined) {
         event.preventDefault();
         this.mark(this.at + step);
-      } else if (event.key === "Enter" && !event.isComposing) this.pick(this.at);
+      } else if (event.key === "Enter" && !event.isComposing) {
+        event.preventDefault(); // Enter would also press the button that gets the focus
+        this.pick(this.at);
+      }
     });
     this.dialog.addEventListener("click", (event) => {
       if (event.target === this.dialog) this.dialog.close();
@@ -164,7 +169,8 @@ class Palette {
     const entry = this.shown[at];
     if (!entry?.id) return;
     this.dialog.close();
-    this.send(entry.id);
+    if (entry.id === PROJECTOR) document.dispatchEvent(new Event(TOGGLE));
+    else this.send(entry.id);
   }
 }
 

@@ -1,6 +1,7 @@
 // The projector view: the page at 1.6 times its size (assets/app.css) without the sidebar. The key P or the button
 // enters it; P, Escape or the button above the page leaves it. The view lasts for the browser's tab.
 
+import { TOGGLE } from "../shared/projector_event.js";
 import { _, speak } from "../shared/words.js";
 
 const CLASS = "headlight-projector"; // the class in assets/app.css
@@ -62,10 +63,11 @@ export default function projector({ data, parentElement }) {
   const button = root.querySelector("button") ?? root.appendChild(document.createElement("button"));
   button.textContent = _("Projector (P)");
   button.title = _("1.6 times as large, without sidebar. P or Escape leaves.");
-  button.onclick = () => {
+  const toggle = () => {
     show(!shown());
     document.getElementById(EXIT)?.focus(); // move the focus, since the sidebar is hidden now
   };
+  button.onclick = toggle;
   if (sessionStorage.getItem(KEPT)) show(true);
   unlisten?.();
   const pressed = (/** @type {KeyboardEvent} */ event) => {
@@ -75,5 +77,9 @@ export default function projector({ data, parentElement }) {
     show(!shown());
   };
   document.addEventListener("keydown", pressed);
-  unlisten = () => document.removeEventListener("keydown", pressed);
+  document.addEventListener(TOGGLE, toggle);
+  unlisten = () => {
+    document.removeEventListener("keydown", pressed);
+    document.removeEventListener(TOGGLE, toggle);
+  };
 }

@@ -172,17 +172,20 @@ def test_both_languages_say_everything(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*ORDER, TOUR])
-def test_a_named_page_is_in_the_navigation(name: str) -> None:
+def test_a_named_page_or_tab_is_in_the_navigation(name: str) -> None:
     lesson = tour() if name == TOUR else come_along()[name]
-    titles = [title for page in PAGES for title in (page.title, *page.views.values())]
+    pages = [page.title for page in PAGES]
+    tabs = [title for page in PAGES if len(page.views) > 1 for title in page.views.values()]
     with use_language("zh"):
-        in_chinese = {translate(title) for title in titles}
+        in_chinese = [[translate(title) for title in titles] for titles in (pages, tabs)]
     for said in (*(said for step in lesson.steps for said in texts(step)), *teacher_s(lesson)):
         spoken = dict(said.by)
-        for found in re.findall(r"\b[Pp]ages? (?=[A-Z])(.*)", spoken.get("en", "")):
-            assert any(found.startswith(title) for title in titles), found
-        for found in re.findall("“([^”]*)”[两 ]*页", spoken.get("zh", "")):
-            assert found in in_chinese, found
+        for pattern, titles in ((r"\b[Pp]ages? (?=[A-Z])(.*)", pages), (r"\b[Tt]abs? (?=[A-Z])(.*)", tabs)):
+            for found in re.findall(pattern, spoken.get("en", "")):
+                assert any(found.startswith(title) for title in titles), found
+        for pattern, titles in zip(("“([^”]*)”[两 ]*页", "“([^”]*)”标签页"), in_chinese, strict=True):
+            for found in re.findall(pattern, spoken.get("zh", "")):
+                assert found in titles, found
 
 
 @pytest.mark.parametrize("name", COURSE)

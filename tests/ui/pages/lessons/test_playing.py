@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from i18n import _, translate, use_language
 from lessons.checks import truth
-from lessons.library import COURSE, ORDER, come_along
+from lessons.library import ORDER, come_along
 from lessons.schema import Answer, LessonQuestion, LessonStep
 from lessons.steps import right_answer
 from tests.support.asking import asked, notes
@@ -170,7 +170,7 @@ def test_another_choice_removes_the_verdict() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COURSE)
+@pytest.mark.parametrize("name", ORDER)
 def test_the_teacher_s_page_answers_every_question(name: str) -> None:
     page = asked("lessons", lesson=name, show="teacher")
     assert not page.exception

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inference import EMBEDDED
-from tests.support.asking import asked
+from lessons.library import ORDER, come_along, pack_lesson
+from tests.support.asking import asked, notes, press
 from tests.support.savedfiles import Saved
 
 
@@ -24,3 +25,37 @@ def test_a_step_says_that_other_models_give_other_numbers() -> None:
     page = asked("lessons", lesson="attention", step=5)
     (caption,) = (one for one in page.caption if EMBEDDED in one.value.replace("\\", ""))
     assert caption.help
+
+
+@pytest.mark.slow
+def test_a_lesson_without_notes_has_a_key_to_print(saved: Saved) -> None:
+    page = asked("lessons", lesson="claims_attention")
+    press(page, "For the teacher")
+    assert [one.value for one in page.subheader] == ["Expected answers"]
+    asked_steps = [step for step in come_along()["claims_attention"].steps if step.question is not None]
+    paper = saved(page, "Page to print")
+    assert paper.count("<blockquote>") == len(asked_steps)
+
+
+@pytest.mark.slow
+def test_the_template_has_a_key() -> None:
+    page = asked("lessons", lesson="own", show="write")
+    press(page, "Play it")
+    press(page, "For the teacher")
+    assert not page.exception
+    assert "To one, in every row" in notes(page)
+    assert any("45.8%" in said for said in notes(page))
+
+
+def test_every_lesson_offers_its_key() -> None:
+    keys = {button.key for button in asked("lessons").button}
+    assert {f"teach_{name}" for name in ORDER} <= keys
+
+
+@pytest.mark.slow
+def test_a_lesson_without_questions_or_notes_has_no_key() -> None:
+    text = 'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n'
+    page = asked("lessons", lesson="own", carried=pack_lesson(text), show="teacher")
+    assert not page.exception
+    assert "For the teacher" not in {button.label for button in page.button}
+    assert "First" in {one.value for one in page.subheader}
