@@ -21,18 +21,18 @@ def test_words_are_picked_by_clicks_and_kept_in_the_link_and_hostile_ones_are_sh
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find", clicking="second")
-    said(page, "“animal” than to “street”")
+    said(page, "to “animal”; in [0-9]+, to “street”")
     page.get_by_role("button", name=re.compile("^tired")).first.click()
-    said(page, "“animal” than to “tired”")
+    said(page, "to “animal”; in [0-9]+, to “tired”")
     view = View(LocalBackend().trace(TraceRequest(text=FAMOUS.text)), words=True)
     token = next(cell for cell in view.keys if cell.text == "tired").pieces[0]
     expect(page).to_have_url(re.compile(f"against={token}"))
     page.reload()
-    said(page, "“animal” than to “tired”")
+    said(page, "to “animal”; in [0-9]+, to “tired”")
     read(page, "The <b>cat</b> ![x](http://example.org/a.png) sat on <script>alert(1)</script>.")
     expect(page).to_have_url(re.compile("example.org"))
     rest(page)
-    said(page, "attends more to")
+    said(page, "is larger to")
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     rest(page)
     assert page.locator("img[src*='example.org']").count() == 0

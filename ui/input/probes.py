@@ -17,6 +17,7 @@ from i18n import gettext_lazy, translate
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS
 from ui.paths import ASSETS
+from ui.state.selection import PRONOUNS as SUBJECTS
 
 MOST_BYTES = 1_000_000  # bytes of a file of probes
 MOST_PROBES = 500
@@ -161,19 +162,48 @@ def guess_nouns(view: View, source: int) -> list[int]:
     """Return the indices of words that a pronoun may refer to, the likeliest first; ``source`` is the pronoun.
 
     Words before the pronoun precede words after it. Within each group the order is: words after a determiner,
-    capitalised words, other words, and words of less than SHORTEST letters. Determiners come last.
+    capitalised words, capitalised words before the subject of a sentence (such as "Yesterday"), other words, and words
+    of less than SHORTEST letters. Determiners come last.
     """
     cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
+    determiners = [at for at in cells if _is_determiner(view, at)]
+    nouns = sorted(set(cells) - set(determiners), key=lambda at: (at > source, _noun_kind(view, at), at))
+    return [*nouns, *determiners]
 
-    def rank(at: int) -> tuple[bool, int, int]:
-        word = written_word(view, at)
-        follows = at > 0 and view.keys[at - 1].text.casefold() in DETERMINERS
-        is_name = word[:1].isupper() and word.casefold() not in DETERMINERS
-        kind = 0 if follows else 1 if is_name else 2 if len(word) >= SHORTEST else 3
-        return at > source, kind, at
 
-    determiners = [at for at in cells if view.keys[at].text.casefold() in DETERMINERS]
-    return [*sorted(set(cells) - set(determiners), key=rank), *determiners]
+def is_likely_noun(view: View, cell: int) -> bool:
+    """Return whether a word follows a determiner or is capitalised, and is not a determiner."""
+    return is_word(view, cell) and not _is_determiner(view, cell) and _noun_kind(view, cell) < OTHER_WORD
+
+
+OTHER_WORD = 3  # kind of a word without the mark of a noun
+
+
+def _noun_kind(view: View, cell: int) -> int:
+    """Return the kind of a word, from 0 for the likeliest noun; ``guess_nouns`` lists the kinds."""
+    word = written_word(view, cell)
+    if cell > 0 and _is_determiner(view, cell - 1):
+        return 0
+    if word[:1].isupper() and word.casefold() not in DETERMINERS:
+        return 1 + _opens_sentence(view, cell)
+    return OTHER_WORD + (len(word) < SHORTEST)
+
+
+def _is_determiner(view: View, cell: int) -> bool:
+    return view.keys[cell].text.casefold() in DETERMINERS
+
+
+def _opens_sentence(view: View, cell: int) -> bool:
+    """Return whether a word opens a sentence before its subject, as "Yesterday" does in "Yesterday Maria sang".
+
+    The next cell is then a punctuation mark, a determiner, a pronoun or a capitalised word.
+    """
+    before = [one.text for one in view.keys[:cell] if not one.special]
+    if (before and before[-1] not in (".", "!", "?")) or cell + 1 == len(view.keys):
+        return False
+    following = view.keys[cell + 1].text.casefold()
+    is_subject = following in DETERMINERS or following in SUBJECTS or written_word(view, cell + 1)[:1].isupper()
+    return is_subject or not is_word(view, cell + 1)
 
 
 def is_word(view: View, at: int) -> bool:

@@ -37,7 +37,7 @@ class Words:
     source: int
     first: int
     second: int
-    is_second_guessed: bool = False  # True if the second candidate was chosen automatically
+    guessed: tuple[int, ...] = ()  # candidates that were chosen automatically
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers 
     if places is None:
         return None
     source, first, second = places
-    return ask_heads(view, Words(source, first, second, asked.words.is_second_guessed), asked.inward, choice)
+    return ask_heads(view, Words(source, first, second), asked.inward, choice)
 
 
 # Code of notebooks.

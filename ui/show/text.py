@@ -91,7 +91,10 @@ def signed_percent(share: float, decimals: int = 0) -> str:
 
     >>> signed_percent(0.27), signed_percent(-0.062), signed_percent(-0.062, 1), signed_percent(0.004)
     ('27%', '−6%', '−6.2%', '0.4%')
+    >>> signed_percent(0.0003), signed_percent(-0.0003)
+    ('<0.1%', '−0.0%')
     """
+    decimals = decimals or int(-0.0005 < share < 0)  # not "−<0.1%"
     size = f"{abs(share):.{decimals}%}" if decimals else format_share(abs(share))
     return f"−{size}" if share < 0 else size
 

@@ -5,7 +5,7 @@ The question is which heads prefer the first of two candidates as the target of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.head_names import head_label
-from attention.head_search import LEAST, Flags, flips, follows, prefers_first
+from attention.head_search import LEAST, Flags, between_words, flips, follows, prefers_first
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
-from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, parse_probes, probe_of
+from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, is_likely_noun, parse_probes, probe_of
 from ui.run.head_answers import FLIPS, STRENGTHS, HeadAnswers, Words, strengths_computation
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
@@ -58,8 +58,9 @@ class FindOptions:
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's, else that of the probe, else a guessed noun. ``against`` is the second candidate as a
-    token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's, else that of the probe. Else the first candidate is the target that Attention heads
+    shows for the source, if that is a likely noun, and the second is a guessed noun. ``against`` is the second
+    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -80,14 +81,26 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
         second = find_word(view.keys, probe.candidates[1])
     ordered = guess_nouns(view, source)
     ordered += [at for at, cell in enumerate(view.keys) if not cell.special and at not in ordered]
-    taken = [source]
+    taken, guessed = [source], []
     if first is None or first == source:
-        first = next(cell for cell in ordered if cell not in taken)
+        shown = _shown_target(view, selection)
+        first = next(cell for cell in (shown, *ordered) if cell is not None and cell not in (source, second))
+        guessed.append(first)
     taken.append(first)
-    is_second_guessed = second is None or second in taken
-    if second is None or second in taken:  # again as a condition, from which mypy knows that it is an index
+    if second is None or second in taken:
         second = next(cell for cell in ordered if cell not in taken)
-    return Words(source, first, second, is_second_guessed), notes
+        guessed.append(second)
+    return Words(source, first, second, tuple(guessed)), notes
+
+
+def _shown_target(view: View, selection: Mapping[str, Any]) -> int | None:
+    """Return the word with the largest weight from the source in the selected head, or None for an unlikely noun.
+
+    Attention heads shows this word as the target if the visitor has not chosen one.
+    """
+    weights = between_words(view.rows(selection["focus"]), view, selection["focus"])
+    best = int(weights[selection["layer"], selection["head"]].argmax())
+    return best if is_likely_noun(view, best) else None
 
 
 def has_enough_words(view: View) -> bool:
@@ -283,58 +296,84 @@ def describe_link(asked: HeadAnswers) -> str:
 
 
 def describe_preference(asked: HeadAnswers) -> str:
-    """Describe how many heads prefer the first candidate to the second, and the head with the largest difference."""
-    margins = asked.preference
-    layer, head = _strongest(margins)
-    first, second = format_strengths(asked.strengths[:, layer, head].tolist(), asked.is_adjusted)
-    sentences = [
-        _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
-        _(
-            "The largest difference, {word} − {other}, is in head {head}: {first} against {second}.",
-            word=asked.name(asked.words.first),
-            other=asked.name(asked.words.second),
-            head=head_label(layer, head),
-            first=first,
-            second=second,
-        ),
-    ]
-    if asked.words.is_second_guessed:
-        word = asked.name(asked.words.second)
-        sentences.append(_("The second candidate, {word}, was chosen automatically.", word=word))
+    """Describe how many heads prefer each candidate, and the head with the largest difference of either sign."""
+    sentences = [_describe_counts(asked)]
+    largest = _largest_difference(asked)
+    if largest is not None:
+        layer, head = largest
+        cells = asked.words.first, asked.words.second
+        more, less = (0, 1) if asked.preference[layer, head] > 0 else (1, 0)
+        strengths = [float(asked.strengths[at, layer, head]) for at in (more, less)]
+        first, second = format_strengths(strengths, asked.is_adjusted)
+        sentences.append(
+            _(
+                "The largest difference, {word} − {other}, is in head {head}: {first} against {second}.",
+                word=asked.name(cells[more]),
+                other=asked.name(cells[less]),
+                head=head_label(layer, head),
+                first=first,
+                second=second,
+            )
+        )
+    if asked.words.guessed:
+        words = format_comma_list([asked.name(cell) for cell in asked.words.guessed])
+        sentences.append(_("Chosen automatically: {words}.", words=words))
     return join_sentences(*sentences)
 
 
+def _largest_difference(asked: HeadAnswers) -> tuple[int, int] | None:
+    """Return the (layer, head) with the largest absolute difference between the candidates.
+
+    Only heads count whose stronger candidate has a positive strength: a link at or below its baseline is not preferred,
+    even if the other link is further below. Return None without such a head.
+    """
+    sizes = np.where(asked.strengths.max(axis=0) > 0, np.abs(asked.preference), np.nan)
+    return _strongest(sizes) if np.isfinite(sizes).any() else None
+
+
 def _strongest(margins: FloatArray) -> tuple[int, int]:
-    """Return the (layer, head) of the largest preference; ``margins`` is (layer, head) with NaN."""
+    """Return the (layer, head) of the largest value; ``margins`` is (layer, head) with NaN."""
     layer, head = np.unravel_index(int(np.nanargmax(margins)), margins.shape)
     return int(layer), int(head)
 
 
-def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
-    """Describe how many heads prefer the first candidate."""
+def _describe_counts(asked: HeadAnswers) -> str:
+    """Describe how many heads prefer the first candidate, and how many the second."""
+    margins = asked.preference
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": in_points(LEAST), "measure": asked.measure}
+    values |= {
+        "many": int(prefers_first(margins).sum()),
+        "others": int(prefers_first(-margins).sum()),
+        "size": int(np.isfinite(margins).sum()),
+        "least": in_points(LEAST),
+        "measure": asked.measure,
+    }
     if asked.inward:
         return _(
-            "In {many} of {size} heads, {first} attends to {source} more than {second} ({measure}, by over {least}).",
+            "In {many} of {size} heads, the {measure} to {source} is larger from {first}; in {others}, from {second} "
+            "(by over {least}).",
             **values,
         )
     return _(
-        "In {many} of {size} heads, {source} attends more to {first} than to {second} ({measure}, by over {least}).",
+        "In {many} of {size} heads, the {measure} from {source} is larger to {first}; in {others}, to {second} "
+        "(by over {least}).",
         **values,
     )
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """Describe the head with the largest preference for the first candidate: its preference in the changed text."""
-    layer, head = _strongest(asked.preference)
+    """Describe the head with the largest difference between the candidates: its difference in the changed text."""
+    largest = _largest_difference(asked)
+    if largest is None:
+        return ""
+    layer, head = largest
     now = other.strengths[:, layer, head]
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
     weight, less = format_strengths([float(now[mine]), float(now[theirs])], asked.is_adjusted)
     return _(
-        "After the change, head {head} prefers {word}: {measure} {weight} against {less} for {other}.",
+        "After the change, {measure} in head {head}: {word} {weight}, {other} {less}.",
         head=head_label(layer, head),
         word=names[mine],
         measure=asked.measure,
@@ -374,25 +413,31 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
-    """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference."""
+    """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference.
+
+    The maps of weights above baseline have colours below zero too, so that their difference is visible in them.
+    """
     prefers, request = asked.preference, displayed_request(choice, asked.view.trace)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_link(asked), role="status")
     show_notice(describe_preference(asked), role="status")
-    limit = max(float(asked.strengths.max()), 0.01)
+    is_signed = asked.is_adjusted or asked.view.is_signed
+    limit = max(float(np.abs(asked.strengths).max()), 0.01)
     unit = asked.measure
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
-        shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
-        figure = head_map(shown, theme(), _arrow(asked, name), unit, selected=chosen, limit=limit)
-        computation = strengths_computation(f"np.maximum(found[{at}], 0)", asked, request)
-        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick, computation=computation)
+        shown = np.where(np.isnan(prefers), np.nan, asked.strengths[at])
+        figure = head_map(
+            shown, theme(), _arrow(asked, name), unit, diverging=is_signed, selected=chosen, limit=limit
+        )  # fmt: skip
+        computation = strengths_computation(f"found[{at}]", asked, request)
+        draw_chart(figure, f"find_map_{at}", place=column, on_click=_picker(asked), computation=computation)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("Difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("preference(found)", asked, request)
-    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
+    draw_chart(figure, "find_difference", place=columns[2], on_click=_picker(asked), computation=computation)
     st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
 
 
@@ -402,10 +447,21 @@ def _arrow(asked: HeadAnswers, name: str) -> str:
     return f"{name} → {source}" if asked.inward else f"{source} → {name}"
 
 
-def _on_pick(key: str) -> None:
-    head = picked_head(st.session_state[key])
-    if head is not None:
-        set_view_state(layer=head[0], head=head[1])
+def _picker(asked: HeadAnswers) -> Callable[[str], None]:
+    """Return the callback of the maps, which selects a clicked head.
+
+    A first candidate that was chosen automatically is kept, because it would otherwise be that of the clicked head.
+    """
+    keys, words = asked.view.keys, asked.words
+    source, first = (keys[cell].pieces[0] for cell in (words.source, words.first))
+    kept = {"focus": source, "to": first} if words.first in words.guessed else {}
+
+    def pick(key: str) -> None:
+        head = picked_head(st.session_state[key])
+        if head is not None:
+            set_view_state(layer=head[0], head=head[1], **kept)
+
+    return pick
 
 
 def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None], choice: ViewState) -> None:
@@ -413,7 +469,8 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     request = displayed_request(choice, asked.view.trace)
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
-    show_notice(describe_strongest(asked, other), role="status")
+    if said := describe_strongest(asked, other):
+        show_notice(said, role="status")
     show_notice(describe_flips(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
     left, right = st.columns(2)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
@@ -421,11 +478,11 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
         diverging=True, meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("after - before", asked, request, other)
-    draw_chart(figure, "find_change", place=left, on_click=_on_pick, computation=computation)
+    draw_chart(figure, "find_change", place=left, on_click=_picker(asked), computation=computation)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("Direction"),
         diverging=True, limit=1.0,
         kinds={1: f"{first} → {second}", -1: f"{second} → {first}", 0: _("no flip")})  # fmt: skip
     computation = strengths_computation(FLIPS, asked, request, other)
-    draw_chart(figure, "find_flips", place=right, on_click=_on_pick, computation=computation)
+    draw_chart(figure, "find_flips", place=right, on_click=_picker(asked), computation=computation)

@@ -27,7 +27,7 @@ describe("the sentence about a link", () => {
       say({}),
       `In head 1-2 of bert, “was” gives 60% of its attention to “animal”, the highest of all ${HEADS_ALL} heads.`,
     );
-    assert.match(say({ layer: 0, head: 1 }), /gives 30% of its attention to “animal”, rank 2 of 6 heads\.$/);
+    assert.match(say({ layer: 0, head: 1 }), /gives 30% of its attention to “animal”, rank 2 of 6 heads by weight\.$/);
   });
 
   test("claims the most only for a single largest weight", () => {
@@ -35,7 +35,7 @@ describe("the sentence about a link", () => {
       ...ROWS,
       data: ROWS.data.map((weight, at) => (at === AT(0, 1, 2) ? ROWS.data[AT(1, 2, 2)] : weight)),
     };
-    assert.match(say({ rows: [rows] }), /“animal”, rank 1 of 6 heads\.$/);
+    assert.match(say({ rows: [rows] }), /“animal”, rank 1 of 6 heads by weight\.$/);
     assert.doesNotMatch(say({ complete: false }), /heads/);
     assert.match(say({ attending: [1] }), /the highest of all 3 heads/);
   });
@@ -43,7 +43,7 @@ describe("the sentence about a link", () => {
   test("is honest about special tokens and about another strongest word", () => {
     assert.match(
       say({ layer: 0, head: 0 }),
-      /10% of its attention to “tired”, rank 1 of 6 heads; the largest share goes to \[CLS\] \(90%\)\.$/,
+      /10% of its attention to “tired”, rank 1 of 6 heads by weight; the largest share goes to \[CLS\] \(90%\)\.$/,
     );
     assert.match(say({ picked: 6 }), /“the” at position 6, .*; the largest share goes to “animal” \(60%\)\.$/);
     assert.match(say({ pivot: 2, picked: 1 }), /“animal” gives 5% .*; the largest share goes to itself \(60%\)\.$/);

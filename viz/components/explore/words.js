@@ -23,7 +23,7 @@ export const WORDS = {
   headShort: "{layer}·{head}",
   gives: sentence("In head {layer}-{head} of {model}, {query} gives {weight} of its attention to {key}"),
   most: sentence(", the highest of all {count} heads"),
-  rank: sentence(", rank {rank} of {count} heads"),
+  rank: sentence(", rank {rank} of {count} heads by weight"),
   butMost: sentence("; the largest share goes to {key} ({weight})"),
   butReceived: sentence("; {key} gets most from {query} ({weight})"),
   itself: sentence("itself"),
