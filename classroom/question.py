@@ -5,17 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from attention.head_names import parse_head
 from classroom.errors import NotInClass
-from i18n import gettext_lazy
+from i18n import active_language, gettext_lazy
 
 Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The prompt of a question and its choices in another language, in the same order."""
+
+    language: str
+    prompt: str
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,9 @@ class Question:
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
     there is none. A head is stored as "layer.head", both counted from 0. A number is correct if it deviates by at most
-    ``tolerance``.
+    ``tolerance``. ``step`` is the lesson's step that asks the same question, as "lesson/index", or "".
+
+    ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
 
     kind: Kind
@@ -32,6 +43,8 @@ class Question:
     options: tuple[str, ...] = ()
     truth: str = ""
     tolerance: float = 0.0
+    step: str = ""
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -40,10 +53,11 @@ class Question:
                     "Got a question of kind “{kind}”; expected {kinds}.", kinds=", ".join(KINDS), kind=self.kind
                 )
             )
-        if not self.prompt.strip() or len(self.prompt) > LONGEST_PROMPT:
-            raise NotInClass(
-                gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_PROMPT, n=len(self.prompt))
-            )
+        for prompt in (self.prompt, *(one.prompt for one in self.translations)):
+            if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
+                raise NotInClass(
+                    gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_PROMPT, n=len(prompt))
+                )
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
                 gettext_lazy(
@@ -57,9 +71,13 @@ class Question:
         """Return the question as JSON for the store.
 
         >>> read(Question("word", "Which word?").to_json())
-        Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0)
+        Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0, step='', translations=())
         """
         return json.dumps(asdict(self), ensure_ascii=False)
+
+    def without_truth(self) -> Question:
+        """Return the question without its correct answer."""
+        return replace(self, truth="", tolerance=0.0)
 
     def normal(self, answer: str) -> str:
         """Return a student's answer in the form in which it is stored; raise NotInClass if it is invalid.
@@ -85,8 +103,12 @@ class Question:
 
 def read(written: str) -> Question:
     """Return the question from the JSON of ``Question.to_json``."""
-    said = json.loads(written)
-    return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"], said["tolerance"])
+    said: dict[str, Any] = json.loads(written)
+    said["options"] = tuple(said["options"])
+    said["translations"] = tuple(
+        Translation(one["language"], one["prompt"], tuple(one["options"])) for one in said.get("translations", ())
+    )
+    return Question(**said)
 
 
 def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
@@ -169,12 +191,31 @@ def _number(said: str) -> str:
 
 
 def format_answer(question: Question, answer: str) -> str:
-    """Format a stored answer for display; a head "3.7" becomes "3-7", the notation of the app.
+    """Format a stored answer for display; a choice is translated, and a head "3.7" becomes "3-7".
 
     >>> format_answer(Question("head", "Which?"), "3.7"), format_answer(Question("number", "How much?"), "3.7")
     ('3-7', '3.7')
     """
+    if question.kind == "choice" and answer in question.options and (found := _translation(question)):
+        return found.options[question.options.index(answer)]
     return answer.replace(".", "-") if question.kind == "head" else answer
+
+
+def format_prompt(question: Question) -> str:
+    """Return the prompt in the reader's language, or as it was asked if there is no translation.
+
+    >>> from i18n import use_language
+    >>> with use_language("zh"):
+    ...     format_prompt(Question("word", "Which?", translations=(Translation("zh", "哪个？"),)))
+    '哪个？'
+    """
+    found = _translation(question)
+    return found.prompt if found else question.prompt
+
+
+def _translation(question: Question) -> Translation | None:
+    """Return the translation into the reader's language, or None."""
+    return next((one for one in question.translations if one.language == active_language()), None)
 
 
 def _head(said: str) -> str:

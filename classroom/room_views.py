@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from classroom.question import Question
+from classroom.question import Question, format_answer, format_prompt
 from i18n import _
 
 
@@ -64,7 +64,7 @@ class TeacherView:
         return [
             (
                 one.question,
-                asked[one.question].prompt,
+                format_prompt(asked[one.question]),
                 names[one.student],
                 _in_table(asked[one.question], one.said),
                 _in_table(asked[one.question], asked[one.question].truth),
@@ -76,4 +76,6 @@ class TeacherView:
 def _in_table(question: Question, answer: str) -> str:
     """Format an answer for a table; a head becomes "head 3-10", which no program reads as 3.1 or as a date."""
     layer, point, head = answer.partition(".")
-    return _("head {layer}-{head}", layer=layer, head=head) if question.kind == "head" and point else answer
+    if question.kind == "head" and point:
+        return _("head {layer}-{head}", layer=layer, head=head)
+    return format_answer(question, answer)

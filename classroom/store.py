@@ -300,7 +300,7 @@ class Store:
             said = self._answers_to(base, code, asked) if revealed else ()
             question = self._question(base, code, asked)
         if question is not None and not revealed:
-            question = Question(question.kind, question.prompt, question.options)
+            question = question.without_truth()
         return StudentView(
             version,
             name,

@@ -10,7 +10,16 @@ import numpy as np
 import streamlit as st
 
 from classroom.errors import NotInClass, no_room
-from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
+from classroom.question import (
+    LONGEST_ANSWER,
+    Question,
+    count_answers,
+    count_correct,
+    format_answer,
+    format_prompt,
+    heads,
+    is_correct,
+)
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
 from inference import EMBEDDED
@@ -50,8 +59,9 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
     else:
         found = count_answers(question, said)[:MOST]
         marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
+        labels = [format_answer(question, answer) for answer, _n in found]
         figure = bars(
-            [f"✓ {answer}" if at in marked else answer for at, (answer, _n) in enumerate(found)],
+            [f"✓ {label}" if at in marked else label for at, label in enumerate(labels)],
             [n for _answer, n in found],
             theme(),
             _("What the class answered"),
@@ -105,7 +115,7 @@ def reply(code: str, seen: StudentView) -> None:
         # The answers are open on the page on which the visitor first sees them.
         first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), current_view())
         with st.expander(_("Question {number}", number=number), expanded=first == current_view()):
-            st.markdown(escape_markdown(question.prompt))
+            st.markdown(escape_markdown(format_prompt(question)))
             answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
@@ -120,7 +130,7 @@ def reply(code: str, seen: StudentView) -> None:
 
 
 def _prompt(question: Question, number: int) -> None:
-    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=escape_markdown(question.prompt)))
+    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=escape_markdown(format_prompt(question))))
 
 
 def _form(code: str, number: int, question: Question, own: str | None) -> None:
@@ -141,7 +151,8 @@ def _form(code: str, number: int, question: Question, own: str | None) -> None:
 def _field(question: Question, key: str, own: str | None) -> None:
     if question.kind == "choice":
         at = question.options.index(own) if own in question.options else None
-        st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=escape_markdown)
+        texts = {option: escape_markdown(format_answer(question, option)) for option in question.options}
+        st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=texts.__getitem__)
         return
     helps = {
         "number": _("A number such as 0.25"),

@@ -76,6 +76,28 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text(f"Class {code} has")).to_be_visible()
 
 
+def test_a_lesson_question_is_answered_in_the_class_bar(
+    page: Page, student: Page, app_url: str, problems: Problems
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/classroom")
+    page.get_by_role("button", name="Open a room").click()
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    open_page(student, app_url, "/classroom", **{"class": code, "lang": "zh"})
+    student.get_by_role("button", name="加入").click()
+    page.get_by_text("Share my view").click()
+    open_page(page, app_url, "/lessons", lesson="it_and_animal", step=4)
+    expect(student.get_by_role("button", name="检查")).to_be_visible()
+    page.get_by_role("button", name=f"Ask class {code} this").click()
+    expect(student.get_by_text("请在上方回答全班的问题。")).to_be_visible()
+    expect(student.get_by_role("button", name="检查")).to_be_hidden()
+    expect(student.locator(".st-key-class_bar")).to_contain_text("“it”给哪一个更多？")
+    go_to(page, "classroom")
+    page.get_by_role("button", name="Show answers").click()
+    page.get_by_role("button", name="Confirm").click()
+    expect(student.get_by_text("请在上方回答全班的问题。")).to_be_hidden()
+
+
 def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from classroom.errors import NotInClass
-from classroom.question import Question, count_answers, count_correct, format_answer, heads, read
+from classroom.question import (
+    Question,
+    Translation,
+    count_answers,
+    count_correct,
+    format_answer,
+    format_prompt,
+    heads,
+    read,
+)
 from classroom.room_views import Answer, Student, TeacherView
+from i18n import use_language
 from tests.support.cases import loop_over
 
 
@@ -58,6 +70,7 @@ def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> No
         lambda: Question("song", "?"),  # type: ignore[arg-type]
         lambda: Question("word", " "),
         lambda: Question("word", "?" * 2001),
+        lambda: Question("word", "?", translations=(Translation("zh", " "),)),
         lambda: Question("choice", "?", ("one",)),
         lambda: Question("choice", "?", tuple("abcdefghijklm")),
     ],
@@ -70,6 +83,22 @@ def test_what_cannot_be_asked(made: object) -> None:
 def test_a_question_is_read_as_it_was_written() -> None:
     question = Question("choice", "“<b>哪个</b>？”", ("甲", "乙"), "甲")
     assert read(question.to_json()) == question
+    translated = replace(question, step="it/1", translations=(Translation("en", "Which?", ("a", "b")),))
+    assert read(translated.to_json()) == translated
+    earlier = '{"kind": "word", "prompt": "Which?", "options": [], "truth": "", "tolerance": 0.0}'
+    assert read(earlier) == Question("word", "Which?"), "rooms of an earlier version stay readable"
+
+
+def test_a_reader_of_another_language_reads_the_translation() -> None:
+    question = Question("choice", "Which?", ("left", "right"), "left", translations=(
+        Translation("zh", "哪边？", ("左", "右")),))  # fmt: skip
+    board = TeacherView(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "right"),))
+    assert (format_prompt(question), format_answer(question, "left")) == ("Which?", "left")
+    with use_language("zh"):
+        assert (format_prompt(question), format_answer(question, "left")) == ("哪边？", "左")
+        assert board.rows() == [(1, "哪边？", "Ann", "右", "左")]
+    assert question.without_truth().translations
+    assert not question.without_truth().truth
 
 
 def test_heads_are_counted_for_a_map() -> None:

@@ -61,10 +61,7 @@ def draw_waiting_room(code: str) -> None:
         show_storage_time()
         return
     show_notice(
-        _(
-            "You are in the class (name: {name}). Your teacher's pages open by themselves; questions appear above.",
-            name=seen.name or "–",
-        ),
+        _("You are in the class (name: {name}). Questions appear above.", name=seen.name or "–"),
         role="status",
     )
     with st.container(horizontal=True):

@@ -109,5 +109,6 @@ def _ask(code: str) -> None:
     except NotInClass as refusal:
         state[PROBLEM] = refusal.sentence
     else:
-        state[PROMPT] = state[TRUTH] = ""
-        _save(**{PROMPT: "", TRUTH: ""})
+        emptied = dict.fromkeys((PROMPT, OPTIONS, TRUTH), "")
+        state.update(emptied)
+        _save(**emptied)

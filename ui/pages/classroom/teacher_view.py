@@ -9,6 +9,7 @@ import segno
 import streamlit as st
 
 from classroom.errors import NotInClass
+from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
@@ -134,9 +135,9 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
     """Draw the latest question, and its answers or the button that shows them to the class."""
     question = board.questions[number - 1]
     st.subheader(_("Question {number}", number=number))
-    st.markdown(escape_markdown(question.prompt))
+    st.markdown(escape_markdown(format_prompt(question)))
     if question.options:
-        st.markdown("\n".join(f"- {escape_markdown(option)}" for option in question.options))
+        st.markdown("\n".join(f"- {escape_markdown(format_answer(question, option))}" for option in question.options))
     if board.revealed:
         answers(question, board.answers_to(number), "desk_answers")
         return
@@ -167,7 +168,7 @@ def _draw_privately(board: TeacherView) -> None:
             _("Question"), numbers, key=f"desk_question_{board.asked}", help=_("What the view shows."), width=120
         )
         question = board.questions[number - 1]
-        st.markdown(escape_markdown(question.prompt))
+        st.markdown(escape_markdown(format_prompt(question)))
         answers(question, board.answers_to(number), "desk_peek")
 
 

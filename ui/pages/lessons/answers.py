@@ -10,9 +10,9 @@ import streamlit as st
 
 from attention.view import DisplayToken
 from classroom.errors import NotInClass
-from classroom.question import KINDS, Kind
+from classroom.question import KINDS, Kind, Translation
 from classroom.question import Question as Asked
-from i18n import LazyMessage, _, gettext_lazy
+from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, use_language
 from i18n.lists import join_sentences
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
@@ -301,8 +301,31 @@ def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
 PROBLEM = "lesson_to_class_problem"
 
 
-def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
-    """Draw the button that sends the question to the students, if this session teaches a class."""
+def is_polled(key: Key, question: LessonQuestion) -> bool:
+    """Return True if this session's class is answering the question, so that the lesson must not give it away.
+
+    It is False for the teacher, and as soon as the class's answers are shown or another question is asked.
+    """
+    code = classroom.code()
+    if code is None:
+        return False
+    try:
+        room = store().student_view(code, visitor_secret())
+    except NotInClass:
+        return False
+    asked = room.question
+    if asked is None or room.revealed or asked.step != _step(key):
+        return False
+    # Own lessons of different readers have the same name.
+    return asked.prompt in [_translation(question, code).prompt for code in available_languages()]
+
+
+def _step(key: Key) -> str:
+    return "{}/{}".format(*key)
+
+
+def draw_class_button(key: Key, question: LessonQuestion, seen: StepView) -> None:
+    """Draw the button that sends the question to the class, if this session teaches a class."""
     code = classroom.code()
     if code is None or not store().teaches(code, visitor_secret()):
         return
@@ -310,7 +333,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         _("Ask class {code} this", code=code),
         key="lesson_to_class",
         on_click=_ask,
-        args=(code, question, seen),
+        args=(code, key, question, seen),
         icon=":material/groups:",
         help=_("Students answer above their page; you see the answers on Class."),
     )
@@ -318,11 +341,27 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         show_notice(problem)
 
 
-def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """Return a lesson's question in the form in which a teacher asks it to a class of students.
+def class_question(key: Key, question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
+    """Return a lesson's question as a question to the class, with its translations.
 
     The answers of a choice become texts, and a token becomes its word.
     """
+    asked = _in_own_language(question, right, seen)
+    others = [code for code in available_languages() if code != active_language()]
+    found = [_translation(question, code) for code in others]
+    given = [one for one in found if (one.prompt, one.options) != (asked.prompt, asked.options)]
+    return replace(asked, step=_step(key), translations=tuple(given))
+
+
+def _translation(question: LessonQuestion, language: str) -> Translation:
+    with use_language(language):
+        return Translation(
+            language, markdown_of(question.ask), tuple(markdown_of(text) for _key, text in question.choices)
+        )
+
+
+def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
+    """Return a lesson's question as a question to the class in the teacher's language."""
     prompt, tolerance = markdown_of(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":
         texts = {key: markdown_of(text) for key, text in question.choices}
@@ -343,12 +382,12 @@ def _kind(kind: str) -> Kind:
     return next(known for known in KINDS if known == ("word" if kind == "token" else kind))
 
 
-def _ask(code: str, question: LessonQuestion, seen: StepView) -> None:
+def _ask(code: str, key: Key, question: LessonQuestion, seen: StepView) -> None:
     try:
         right = right_answer(question, seen.asked)
     except (Unanswerable, UserError):
         right = None  # the class can answer without a right answer
     try:
-        store().ask(code, visitor_secret(), class_question(question, right, seen))
+        store().ask(code, visitor_secret(), class_question(key, question, right, seen))
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence

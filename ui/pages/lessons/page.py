@@ -17,6 +17,7 @@ from ui.pages.lessons.answers import (
     count_answered,
     draw_class_button,
     draw_question,
+    is_polled,
     place,
     remember_place,
 )
@@ -118,12 +119,16 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     st.subheader(markdown_of(step.title))
     draw_markdown(step.text)
     question = st.container()  # above the view, but filled later, because the answer depends on the view
-    held = "" if answer_at(*key).tries else withheld_part(step)
+    polled = step.question is not None and is_polled(key, step.question)
+    held = withheld_part(step) if polled or not answer_at(*key).tries else ""
     seen = empty_view(None) if step.view is None else draw(step.view, held)
-    if step.question is not None:
+    if polled:
+        with question:
+            show_notice(_("Answer the class's question above."), role="status")
+    elif step.question is not None:
         with question:
             draw_question(key, step.question, seen)
-            draw_class_button(step.question, seen)
+            draw_class_button(key, step.question, seen)
         if held and answer_at(*key).tries:
             st.rerun()  # draw the view again with its results
     _draw_end(known, at)

@@ -5,21 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from classroom.question import Translation
 from classroom.store import Store
-from i18n import gettext_lazy
+from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
 from lessons.library import come_along
 from lessons.schema import LessonQuestion, LocalizedText
+from tests.support.asking import LONGEST, go, notes, press
 from tests.support.asking import asked as page_of
-from tests.support.asking import go, press
+from tests.support.repository import ROOT
 from ui.pages.lessons.answers import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.show.text import escape_markdown
 
 NOTHING = gettext_lazy("")
 ASK = LocalizedText((("", "Which?"),))
+KEY = ("it_and_animal", 1)
 
 
 def test_each_kind_is_asked_as_a_class_answers_it() -> None:
@@ -27,24 +32,45 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
         "choice", ASK, choices=(("a", LocalizedText((("", "left"),))), ("b", LocalizedText((("", "right"),))))
     )
     seen = empty_view(None)
-    made = class_question(choice, CheckedAnswer("b", NOTHING), seen)
+    made = class_question(KEY, choice, CheckedAnswer("b", NOTHING), seen)
     assert (made.kind, made.options, made.truth) == ("choice", ("left", "right"), "right")
-    made = class_question(LessonQuestion("head", ASK), CheckedAnswer((3, 1), NOTHING), seen)
+    made = class_question(KEY, LessonQuestion("head", ASK), CheckedAnswer((3, 1), NOTHING), seen)
     assert (made.kind, made.truth) == ("head", "3.1")
-    made = class_question(LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
+    made = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
-    made = class_question(LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
+    made = class_question(KEY, LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
     assert (made.kind, made.truth) == ("word", "animal")
-    assert [class_question(LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
+    assert [class_question(KEY, LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
         "text",
         "word",
         "word",
     ]
 
 
-def test_a_teacher_asks_it_from_the_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_is_asked_with_its_translations() -> None:
+    both = LocalizedText((("en", "Which?"), ("zh", "哪个？")))
+    sides = [LocalizedText((("en", "left"), ("zh", "左"))), LocalizedText((("en", "right"), ("zh", "右")))]
+    choice = LessonQuestion("choice", both, choices=(("a", sides[0]), ("b", sides[1])))
+    seen, right = empty_view(None), CheckedAnswer("b", NOTHING)
+    made = class_question(KEY, choice, right, seen)
+    assert (made.step, made.prompt, made.truth) == ("it_and_animal/1", "Which?", "right")
+    assert made.translations == (Translation("zh", "哪个？", ("左", "右")),)
+    with use_language("zh"):
+        made = class_question(KEY, choice, right, seen)
+    assert (made.prompt, made.truth) == ("哪个？", "右")
+    assert made.translations == (Translation("en", "Which?", ("left", "right")),)
+    assert not class_question(KEY, LessonQuestion("word", ASK), None, seen).translations
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Return the empty store that replaces the store of classes."""
     made = Store(tmp_path / "rooms.sqlite")
     monkeypatch.setattr(classes, "_store", lambda _file: made)
+    return made
+
+
+def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
     desk = page_of("classroom")
     press(desk, "Open a room")
     code = desk.metric[0].value
@@ -57,6 +83,35 @@ def test_a_teacher_asks_it_from_the_lesson(tmp_path: Path, monkeypatch: pytest.M
     assert question.kind == "choice"
     assert question.truth in question.options
     assert not desk.exception
+
+
+@pytest.mark.slow
+def test_the_class_answers_above_the_lesson_in_its_own_language(made: Store) -> None:
+    teacher, student = "the teacher's", "a student's"
+    code = made.open(hash_cookie(teacher))
+    made.join(code, hash_cookie(student))
+    steps = come_along()["it_and_animal"].steps
+    at, asked = next((at, step.question) for at, step in enumerate(steps) if step.question and step.question.hints)
+    key, here = ("it_and_animal", at), {"lesson": "it_and_animal", "step": str(at), "lang": "zh", "class": code}
+    made.ask(code, hash_cookie(teacher), class_question(key, asked, None, empty_view(None)))
+    seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    seat.session_state[NOBODY] = student
+    own = {f"lesson_{key[0]}_{at}_{button}" for button in ("check", "hint")}
+
+    def controls() -> set[str]:
+        assert not seat.exception
+        return own & {str(button.key) for button in seat.button}
+
+    go(seat, "lessons", **here)
+    prompt = escape_markdown(asked.ask.in_language("zh"))
+    assert [one.value for one in seat.markdown if prompt in one.value]
+    assert not [one.value for one in seat.markdown if asked.ask.in_language("en") in one.value]
+    assert not controls()
+    go(seat, "lessons", **{**here, "step": str(at + 1)})
+    assert not [said for said in notes(seat) if "全班" in said], "another step keeps its own question"
+    made.reveal(code, hash_cookie(teacher))
+    go(seat, "lessons", **here)
+    assert controls() == own
 
 
 def test_who_teaches_no_class_has_no_such_button() -> None:
