@@ -1,4 +1,4 @@
-"""The view Class: a teacher opens a room, and students join by its code, follow and answer."""
+"""The view Class: a teacher opens a class, and students join by its code, follow and answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def door(code: str | None) -> None:
         st.markdown(_("Students join by a code, see your page, answer questions, and say if they are lost."))
         if not is_open():
             this_machine_only()
-        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
+        st.button(_("Open a class"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
 
 
 def draw_waiting_room(code: str) -> None:

@@ -46,7 +46,7 @@ def test_a_teacher_asks_it_from_the_lesson(tmp_path: Path, monkeypatch: pytest.M
     made = Store(tmp_path / "rooms.sqlite")
     monkeypatch.setattr(classes, "_store", lambda _file: made)
     desk = page_of("classroom")
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     code = desk.metric[0].value
     steps = come_along()["it_and_animal"].steps
     at = next(number for number, step in enumerate(steps) if step.question and step.question.kind == "choice")
