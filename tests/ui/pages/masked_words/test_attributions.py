@@ -40,4 +40,4 @@ def test_the_largest_absolute_occlusion_is_named(left_out: list[float], sentence
 @pytest.mark.parametrize(("value", "verb"), [(-1.2, "opposes"), (1.2, "supports")])
 def test_the_largest_integrated_gradient_has_its_direction(value: float, verb: str) -> None:
     found = describe_attributions(scores([0.5, 0.1, 0.2], [1.1, 0.3, value]), WORDS)
-    assert found.endswith(f"By integrated gradients, “baked” {verb} it most.")
+    assert found.endswith(f"Integrated gradients: “baked” {verb} it most.")
