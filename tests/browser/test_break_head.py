@@ -53,7 +53,7 @@ def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url
 def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a room").click()
+    page.get_by_role("button", name="Open a class").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("button", name="Join").click()

@@ -24,7 +24,7 @@ def student(browser: Browser) -> Iterator[Page]:
 def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a room").click()
+    page.get_by_role("button", name="Open a class").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     expect(page.get_by_text("headlight serve")).to_be_visible()
 
@@ -70,9 +70,9 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     page.get_by_role("button", name="Confirm").click()
     expect(student.get_by_text("Correct: 1. Your answer: Animal.")).to_be_visible()
 
-    page.get_by_role("button", name="Close the room").click()
+    page.get_by_role("button", name="Close the class").click()
     page.get_by_role("button", name="Confirm").click()
-    expect(page.get_by_role("button", name="Open a room")).to_be_visible()
+    expect(page.get_by_role("button", name="Open a class")).to_be_visible()
     expect(student.get_by_text(f"Class {code} has")).to_be_visible()
 
 
@@ -101,7 +101,7 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
 def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a room").click()
+    page.get_by_role("button", name="Open a class").click()
     field = page.get_by_role("textbox", name="Question")
     expect(field).to_be_visible()
     rest(page)
@@ -148,9 +148,9 @@ def test_the_form_stays_if_an_update_is_due_during_a_run(
     fragments = FragmentFilter()
     page.route_web_socket(lambda url: MESSAGES in url, fragments)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a room").click()
+    page.get_by_role("button", name="Open a class").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
-    fields = page.get_by_role("textbox", name="Question"), page.get_by_role("button", name="Close the room")
+    fields = page.get_by_role("textbox", name="Question"), page.get_by_role("button", name="Close the class")
     for field in fields:
         expect(field).to_be_visible()
     rest(page)

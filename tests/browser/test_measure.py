@@ -120,7 +120,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)
     hits = int(counts.hits_by_head[0, 2, 8])
     text = said(page, "^Head 2-8, det")
-    assert f"{hits} hits, {counts.n - hits} misses in {counts.n} links of 56 sentences." in text
+    assert f"hits: {hits}, misses: {counts.n - hits} in {counts.n} links of 56 sentences." in text
     rest(page)
     page.locator(".js-plotly-plot").nth(1).locator(".scatterlayer .point").nth(12 * 3 + 1).click(force=True)
     said(page, "^Head 3-1, det")

@@ -72,7 +72,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert len(lines) == 72
     assert lines[2]["Roles"] == "the token before"  # Row 2 is head 0-2.
     assert float(lines[2]["the token before"]) > 0.99
-    text = said(page, "^Head 0-2, the token before: 1 hits, 0 misses")
+    text = said(page, "^Head 0-2, the token before; hits: 1, misses: 0")
     share = observe(trace).strength("previous")[0, 2]
     assert f"over all texts {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
@@ -82,7 +82,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
     said(page, r"\(texts: 100\):")
-    said(page, "^Head 0-2, the token before: 100 hits, 0 misses")
+    said(page, "^Head 0-2, the token before; hits: 100, misses: 0")
     page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)
@@ -109,7 +109,7 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     text = said(page, "^Head 3-1, coref, from ")
     direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
     hits = int(counts.hits_by_head[direction, 3, 1])
-    assert f"{hits} hits, {40 - hits} misses in 40 links of 40 sentences." in text
+    assert f"hits: {hits}, misses: {40 - hits} in 40 links of 40 sentences." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
 
     rest(page)

@@ -306,6 +306,14 @@ def _reader(asked: ExplainedLabel) -> str:
     )
 
 
+def describe_masking(word: str, number: str, fall: float) -> str:
+    """Return a sentence on the word whose masking changes a number most; ``fall`` is the decrease of the number."""
+    values = {"word": word, "number": number, "change": format_small(abs(fall))}
+    if fall > 0:
+        return _("Masking “{word}” lowers {number} most: by {change}.", **values)
+    return _("Masking “{word}” raises {number} most: by {change}.", **values)
+
+
 def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name: str, key: str) -> None:
     """Name the word whose masking changes the explained number most, and shade all words by their change.
 
@@ -315,12 +323,7 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
     if falls is None:
         return
     best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
-    values = {"word": cells[best].text, "number": name, "change": format_small(abs(float(falls[best])))}
-    first = (
-        _("Masking “{word}” lowers {number} most: by {change}.", **values)
-        if falls[best] > 0
-        else _("Masking “{word}” raises {number} most: by {change}.", **values)
-    )
+    first = describe_masking(cells[best].text, name, float(falls[best]))
     show_notice(join_sentences(first, describe_agreement(ways)), role="status")
     chips = [
         TokenChip(

@@ -263,7 +263,7 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)
     found = _(
-        "Head {head}, {relation}, from {direction}: {hits:,} hits, {misses:,} misses in {links:,} "
+        "Head {head}, {relation}, from {direction}; hits: {hits:,}, misses: {misses:,} in {links:,} "
         "links of {sentences:,} sentences.",
         head=score.name(),
         relation=score.relation,

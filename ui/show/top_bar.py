@@ -22,7 +22,7 @@ def draw_top_bar() -> None:
     with st.container(key="top_bar", horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         draw_palette()
         tour.draw_button()
-        link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a room, or join your teacher's."))
+        link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a class, or join your teacher's."))
         draw_projector()
         pick_language()
         _draw_saved_traces()

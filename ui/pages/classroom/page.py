@@ -44,7 +44,7 @@ def door(code: str | None) -> None:
         st.markdown(_("Students join by a code, see your page, answer questions, and say if they are lost."))
         if not is_open():
             this_machine_only()
-        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
+        st.button(_("Open a class"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
 
 
 def draw_waiting_room(code: str) -> None:

@@ -173,9 +173,9 @@ def _draw_privately(board: TeacherView) -> None:
 
 
 def _closing(code: str) -> None:
-    """Draw the buttons that delete data or close the room."""
+    """Draw the buttons that delete data or close the class."""
     with st.container(horizontal=True):
-        with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
+        with st.popover(_("Delete student data"), help=_("The class and its questions stay")):
             st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
                 _("Confirm"),
@@ -184,7 +184,7 @@ def _closing(code: str) -> None:
                 args=(store().erase, code),
                 help=_("This cannot be undone"),
             )
-        with st.popover(_("Close the room"), help=_("Ends the class")):
+        with st.popover(_("Close the class"), help=_("This cannot be undone")):
             st.markdown(_("Names and answers are deleted. Save them first if needed."))
             st.button(
                 _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
@@ -199,7 +199,7 @@ def _close(code: str) -> None:
 
 
 def _perform(act: Callable[..., None], code: str, *given: object) -> None:
-    """Call ``act`` as the teacher; leave the class if the room no longer exists."""
+    """Call ``act`` as the teacher; leave the class if the class no longer exists."""
     try:
         act(code, visitor_secret(), *given)
     except NotInClass:

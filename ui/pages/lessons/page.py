@@ -137,7 +137,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
 
 def _draw_navigation(at: int, count: int) -> None:
     """Draw the navigation: the buttons with their keyboard shortcuts, and the current step."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_navigation"):
         st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
         draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},

@@ -15,6 +15,7 @@ from i18n import LazyMessage, _, gettext_lazy, translate
 from inference import TraceRequest
 from inference.tasks.attribution import Gradients, OcclusionRequest
 from inference.tasks.predictions import Filled, Guess, MaskedWords
+from ui.attribution.views import describe_masking
 from ui.input.controls import TYPED, bound_widget, head_name, head_of, keep_head, rank_of
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
@@ -23,7 +24,7 @@ from ui.run.progress import ask_many
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_table
-from ui.show.text import number_duplicates
+from ui.show.text import join_sentences, number_duplicates
 from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import FRESH, set_view_state
@@ -218,14 +219,16 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def describe_attributions(found: ImportanceScores, names: list[str]) -> str:
-    """Describe the word that supports the prediction most by each method."""
-    one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
-    return _(
-        "“{piece}” depends most on “{word}” (occlusion) and “{other}” (integrated gradients).",
-        piece=found.explained.piece,
-        word=names[one],
-        other=names[other],
+    """Describe the word with the largest absolute attribution by each method, with its direction."""
+    one, other = (int(np.abs(values).argmax()) for values in (found.left_out, found.integrated))
+    number = _("the log-probability of “{piece}”", piece=found.explained.piece)
+    masked = describe_masking(names[one], number, float(found.left_out[one]))
+    by_gradients = (
+        _("Integrated gradients: “{word}” supports it most.", word=names[other])
+        if found.integrated[other] > 0
+        else _("Integrated gradients: “{word}” opposes it most.", word=names[other])
     )
+    return join_sentences(masked, by_gradients)
 
 
 def _pick_piece(filled: Filled, at: int) -> int:

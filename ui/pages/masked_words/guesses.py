@@ -190,6 +190,7 @@ numbers = np.exp([[pair[at].log_probability for pair in pairs] for at in (0, 1)]
 
 def two_sentences(who: PageModel) -> None:
     """Draw fields for two sentences and two words, and the probability of each word in each sentence's blank."""
+    st.caption(_("The text above is not used."))
     options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
     hint = _("Write {mask} for the missing word", mask=TYPED)

@@ -146,7 +146,8 @@ def _describe_masks(request: MaskedWords, filled: Filled | None, options: Masked
         ((segment, start, end),) = request.hidden  # A word at most is masked automatically (first_place).
         word = texts[segment][start:end]
         show_notice(
-            _("“{word}” was masked automatically. Click another word to mask it instead.", word=word), role="status"
+            _("“{word}” was masked automatically: the first click replaces it, later clicks add.", word=word),
+            role="status",
         )
     if filled is None:
         return

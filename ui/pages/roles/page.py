@@ -98,7 +98,7 @@ def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head:
     """Return a sentence on the numbers of hits and misses of a head for a role, and of texts without such keys."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = _(
-        "Head {head}, {place}: {hits} hits, {misses} misses (texts: {texts}). In a hit, {measured} "
+        "Head {head}, {place}; hits: {hits}, misses: {misses} (texts: {texts}). In a hit, {measured} "
         "is at least {least:.2f} on average; over all texts {whole:.2f}.",
         head=f"{head[0]}-{head[1]}",
         place=ROLE_NAMES[role],

@@ -132,9 +132,10 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 head=spot.head,
             ),
             _(
-                "Heads give most to {different} different tokens, {n} of them to “{token}”.",
+                "“{token}” gets most in {n} of {heads} heads; different top tokens: {different}.",
                 different=len(set(tops.tolist())),
                 n=int((tops == most).sum()),
+                heads=len(weights),
                 token=spot.keys.pieces[most],
             ),
             "" if single is None else _("As one head it would get {weight:.0%}.", weight=single[spot.key]),
@@ -152,7 +153,7 @@ def _parameters(wiring: LayerParameters) -> None:
         {
             _("Matrix"): [*sizes, _("Sum")],
             _("Sizes"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            _("Parameters, biases and norms included"): [f"{counted[name]:,}" for name in sizes]
+            _("Parameters, with any biases and norms"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,

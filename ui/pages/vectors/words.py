@@ -76,7 +76,7 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
-    st.caption(_("They share a word; the text above is not used."))
+    st.caption(_("The text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
                 help=_("If empty, only the others are compared"))  # fmt: skip

@@ -3,7 +3,7 @@
 import { printTheme } from "../shared/colours.js";
 import { h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { gridKey, gridLayout, orderHeads, pageOf, slotUnder } from "./grid_layout.js";
-import { drawGrid, gridPicture } from "./grid_picture.js";
+import { drawGrid, gridPicture, leftWidth } from "./grid_picture.js";
 import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
@@ -155,6 +155,7 @@ export function createGrid(app) {
       layers,
       heads,
       least: coarse ? 24 : 15,
+      left: leftWidth(ordered(), app.theme.family),
     };
     layout = gridLayout({ ...frame, page: app.store.state.page });
     const where = [app.stamp, idOf(kept()), kind, layout.perPage].join();
@@ -241,8 +242,9 @@ export function createGrid(app) {
     const grid = app.feed.peek("grid", THUMB);
     if (!grid) return null;
     const { layers, heads } = app.data;
-    const paper = gridLayout({ width: 900, height: 26 + 60 * layers, layers, heads, least: 12, most: 60 });
     const theme = printTheme(app.theme.signed);
+    const left = leftWidth(ordered(), theme.family);
+    const paper = gridLayout({ width: 900, height: 26 + 60 * layers, layers, heads, least: 12, most: 60, left });
     const drawn = gridPicture(grid, paper, slots, kept().order, theme, kept().scale, 4);
     return {
       name: "grid",

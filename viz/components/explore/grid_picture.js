@@ -1,13 +1,15 @@
 // The picture of the grid: all thumbnails of a page, with names and marks.
 
 import { meaningOf } from "../shared/frames.js";
-import { labelStep } from "../shared/labels.js";
+import { labelStep, textWidth } from "../shared/labels.js";
 import { slotPlace } from "./grid_layout.js";
 import { short } from "./numbers.js";
 import { smallMap, zeroOf } from "./raster.js";
 
 /** @import { Grid, GridLayout, Pen, Scale, Theme } from "./types.js" */
 
+const LEAST_LEFT = 26; // px: the width left of the thumbnails, enough for the number of a layer
+const LABEL = 11; // px: the font size of the labels left of the thumbnails
 const LEAST_NAMED = 28; // px: the smallest thumbnail with a name on it
 
 /**
@@ -64,9 +66,21 @@ function slotCorner(layout, kind, slot) {
   return shown ? [layout.left + column * layout.cell, layout.top + at * layout.cell] : null;
 }
 
+/** Format the value of an order without the zero before the decimal point. @param {number} value */
+const lineLabel = (value) => short(value).replace(/^(−?)0\./, "$1.");
+
+/**
+ * Return the width left of the thumbnails, in px, so that the labels of no line are cut.
+ * @param {ArrayLike<number>|null} values values of the order, or null @param {string} family
+ */
+export function leftWidth(values, family) {
+  const labels = new Set(Array.from(values ?? []).filter(Number.isFinite).map(lineLabel));
+  return Math.max(LEAST_LEFT, ...[...labels].map((label) => Math.ceil(textWidth(label, `${LABEL}px ${family}`)) + 7));
+}
+
 /** Draw the numbers of layers and heads at the grid's edges. @param {Pen} pen @param {GridFigure} figure */
 function drawNames(pen, { layout, theme }) {
-  const [size, label] = [layout.cell - layout.gap, { size: 11, fill: theme.muted }];
+  const [size, label] = [layout.cell - layout.gap, { size: LABEL, fill: theme.muted }];
   for (let c = 0; c < layout.perLine; c += labelStep(layout.cell, 16)) {
     const x = layout.left + c * layout.cell + size / 2;
     pen.text(String(c), x, layout.top - 9, { ...label, align: "center" });
@@ -92,7 +106,7 @@ export function drawGrid(pen, figure) {
   const { layout, order, kind, heads, values, theme, selected, hovered, pinned, without, picture } = figure;
   pen.image(picture, 0, 0, layout.width, layout.height);
   const size = layout.cell - layout.gap;
-  const label = /** @type {const} */ ({ size: 11, fill: theme.muted, align: "right" });
+  const label = /** @type {const} */ ({ size: LABEL, fill: theme.muted, align: "right" });
   if (kind === "layer") drawNames(pen, figure);
   for (let slot = 0; slot < order.length; slot++) {
     const place = slotCorner(layout, kind, slot);
@@ -104,7 +118,7 @@ export function drawGrid(pen, figure) {
       continue;
     }
     if (values && slot % layout.perLine === 0 && layout.cell >= 12) {
-      pen.text(short(values[order[slot]]).replace(/^(−?)0\./, "$1."), layout.left - 5, y + size / 2, label);
+      pen.text(lineLabel(values[order[slot]]), layout.left - 5, y + size / 2, label);
     }
     pen.rect(x, y, size, size, { stroke: theme.hair, width: 0.5 });
     if (kind !== "layer" && size >= LEAST_NAMED) {

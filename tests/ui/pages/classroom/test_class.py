@@ -31,7 +31,7 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def opened() -> tuple[AppTest, str]:
     """Return a teacher's page and the code of its room."""
     desk = asked("classroom")
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     return desk, desk.metric[0].value
 
 
@@ -326,7 +326,7 @@ def test_a_draft_survives_another_page_and_a_reload(monkeypatch: pytest.MonkeyPa
     go(desk, "lessons")
     assert {key: go(desk, "classroom").text_area(key=key).value for key in fields} == dict.fromkeys(fields, "")
     desk.button(key="classroom_close").click().run()
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     assert desk.button_group(key="classroom_kind").value == "word"
 
 
@@ -400,7 +400,7 @@ def test_a_closed_room_lets_everybody_go() -> None:
     desk, code = opened()
     seat = joined(code)
     desk.button(key="classroom_close").click().run()
-    assert "Open a room" in [one.label for one in desk.button]
+    assert "Open a class" in [one.label for one in desk.button]
     seat.run()
     (ended,) = notes(seat, "refusal")
     (missing,) = notes(asked("by_hand", **{"class": code}), "refusal")

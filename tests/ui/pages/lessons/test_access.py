@@ -66,7 +66,7 @@ def test_by_link_a_student_reads_one_sentence_and_plays(room: str, link: dict[st
 @pytest.mark.usefixtures("rooms")
 def test_its_teacher_and_who_attends_none_see_all() -> None:
     desk = asked("classroom")
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     for query in ({"class": desk.metric[0].value}, {}):
         desk.query_params.clear()
         page = go(desk, "lessons", lesson="attention", show="teacher", **query)
@@ -95,7 +95,7 @@ def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch
     assert "Aims" not in {one.value for one in visitor.subheader}
     assert offered(asked("lessons")) == set()
     desk = asked("classroom")
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     code = desk.metric[0].value
     desk.query_params.clear()
     assert "Aims" in {one.value for one in go(desk, "lessons", **link, **{"class": code}).subheader}

@@ -72,7 +72,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
     desk = page_of("classroom")
-    press(desk, "Open a room")
+    press(desk, "Open a class")
     code = desk.metric[0].value
     steps = come_along()["it_and_animal"].steps
     at = next(number for number, step in enumerate(steps) if step.question and step.question.kind == "choice")

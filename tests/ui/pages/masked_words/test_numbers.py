@@ -112,6 +112,8 @@ def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> N
     assert [float(row[1]) for row in rows] == pytest.approx(out.drops.tolist(), abs=1e-5)
     assert [float(row[2]) for row in rows] == pytest.approx([values[slice(*run)].sum() for run in out.runs], abs=1e-5)
     assert any(f"sum to {parts[-1].end - parts[0].start:.3f}" in text for text in said(page))
+    word, drop, _ = max(rows, key=lambda row: abs(float(row[1])))
+    says(page, f"Masking “{word}” {'lowers' if float(drop) > 0 else 'raises'} the log-probability of “")
 
 
 def test_how_little_the_model_expected_each_word(model: str, backend: LocalBackend, saved: Saved) -> None:
