@@ -28,7 +28,7 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
         "p": found.p,
     }
     said = _(
-        "Best pronoun head: {head}, right on {accuracy:.0f} % of {links:,} held-out links; the rule “{rule}” on "
+        "Best pronoun head {head}: right on {accuracy:.0f} % of {links:,} held-out links; the rule “{rule}” on "
         "{rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
         **values,
     )

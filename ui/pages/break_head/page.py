@@ -98,22 +98,18 @@ def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, 
 def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, str, str]) -> str:
     """Return sentences on the sentence with swapped nouns and on the rewordings.
 
-    They state if the head prefers the same word or the same place, and in how many rewordings the result is the same.
+    They state which noun the head prefers after the swap, and in how many rewordings the result is the same.
     """
     parts = []
     swapped = next((one.test for one in trials if one.kind == "swapped"), None)
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
         chosen = names[1] if swapped.outcome == "correct" else names[2]
-        parts.append(
-            _("With nouns swapped, it still prefers “{word}”.", word=chosen)
-            if swapped.outcome == test.outcome
-            else _("With nouns swapped, it prefers “{word}”, now in the same place.", word=chosen)
-        )
+        parts.append(_("With nouns swapped, it prefers “{word}”.", word=chosen))
     tests = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
     if tests:
         parts.append(
             _(
-                "Not swapped: the same outcome in {same} of {count} rewordings.",
+                "Not swapped: the same in {same} of {count} rewordings.",
                 same=sum(one.outcome == test.outcome for one in tests),
                 count=len(tests),
             )

@@ -223,12 +223,10 @@ def describe_attributions(found: ImportanceScores, names: list[str]) -> str:
     one, other = (int(np.abs(values).argmax()) for values in (found.left_out, found.integrated))
     number = _("the log-probability of “{piece}”", piece=found.explained.piece)
     masked = describe_masking(names[one], number, float(found.left_out[one]))
-    by_gradients = (
-        _("Integrated gradients: “{word}” supports it most.", word=names[other])
-        if found.integrated[other] > 0
-        else _("Integrated gradients: “{word}” opposes it most.", word=names[other])
+    largest = float(found.integrated[other])
+    return join_sentences(
+        masked, _("Integrated gradients: largest for “{word}”, {value:+.2f}.", word=names[other], value=largest)
     )
-    return join_sentences(masked, by_gradients)
 
 
 def _pick_piece(filled: Filled, at: int) -> int:
