@@ -60,7 +60,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     np.testing.assert_allclose(by_share, shares(attention), atol=1e-5)
     named = re.findall(r", attention (-?\d\.\d\d)", text)
     assert float(named[0]) == pytest.approx(spearmanr(attention, effect).statistic, abs=0.01)
-    page.get_by_role("button", name=re.compile("^tired")).first.click()
+    click(page.get_by_role("button", name=re.compile("^tired")).first)
     said(page, "the vector of “tired”")
     expect(page).to_have_url(re.compile("focus="))
     click(page.get_by_text("Include word itself"))

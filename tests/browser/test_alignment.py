@@ -79,6 +79,7 @@ def test_the_sentence_is_what_the_model_gives_a_click_on_a_map_chooses_that_cros
     expect(opened.get_by_text(said(scored(tiny, load())))).to_be_visible()
     cells = opened.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
+    rest(opened)
     hears_clicks(opened.locator(".js-plotly-plot").first)
     box = box_of(cells)
     opened.mouse.click(box["x"] + box["width"] * 0.5 / 3, box["y"] + box["height"] * 1.5 / 3)
@@ -95,8 +96,8 @@ def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(ope
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
-    rest(opened)  # Before the page is idle, the table still shows the previous sentences.
-    opened.get_by_text("Every head", exact=True).click()
+    # Until the page is at rest, the table still shows the previous sentences.
+    click(opened.get_by_text("Every head", exact=True))
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     table = list(csv.DictReader(io.StringIO(table_of(download.path()))))
     assert len(table) == 2 * 3 * 3

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attention.storage import parse
-from tests.support.atrest import PATIENCE
+from tests.support.atrest import PATIENCE, click
 from tests.support.browser import Problems
 from tests.support.running import App, faults, running
 from tests.support.visitor import DEEP_LINK, file_of, go_to, open_page, open_saved_trace, painted
@@ -50,7 +50,7 @@ def test_the_microscope_its_files_and_bertviz_of_a_saved_one(page: Page, below: 
     saved = file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes()
     trace = parse(saved)
     assert trace.text == "A lecture prepared at home."
-    page.locator("summary", has_text="Download").click()
+    click(page.locator("summary", has_text="Download"))
     with page.expect_download() as coming:
         page.locator(".menu .item", has_text=re.compile("HTML")).click()
     assert b"A lecture prepared at home." in coming.value.path().read_bytes()
@@ -70,15 +70,15 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, below.url, "/classroom")
-    page.get_by_role("button", name="Open a class").click()
+    click(page.get_by_role("button", name="Open a class"))
     # The page shows no link to the room because the app listens on this machine only.
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     with browser.new_context(locale="en-GB") as context:
         student = context.new_page()
         student.goto(f"{below.url}/classroom?class={code}")
-        student.get_by_role("button", name="Join").click()
+        click(student.get_by_role("button", name="Join"))
         expect(page.get_by_text("Students: 1.")).to_be_visible()
-        page.get_by_text("Share my view").click()
+        click(page.get_by_text("Share my view"))
         go_to(page, "explore")
         painted(student)  # The student's page follows the teacher's without a click.
     # Streamlit probes these paths.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page, text_box
 
@@ -31,8 +31,7 @@ def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url
     expect(strip.get_by_role("button", name=re.compile("^it, "))).to_have_attribute("aria-pressed", "true")
     chosen = page.locator(".arcs path.arc.chosen.tip")
     expect(chosen).to_have_count(0)  # The right noun is not known.
-    rest(page)
-    page.locator(".st-key-break_head_right").get_by_role("radio", name="dog", exact=True).click()
+    click(page.locator(".st-key-break_head_right").get_by_role("radio", name="dog", exact=True))
     expect(chosen).to_have_count(1)
     expect(page).to_have_url(re.compile("right=dog"))
     first = page.locator(".arcs").inner_html()
@@ -41,9 +40,8 @@ def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url
     expect(chosen).to_have_count(0)  # In another text, another noun may be right.
     assert page.locator(".arcs").inner_html() != first
     text_box(page).press("Enter")
-    rest(page)
-    page.get_by_role("radio", name="Right noun", exact=True).click()
-    strip.get_by_role("button", name=re.compile("^bird, ")).click()
+    click(page.get_by_role("radio", name="Right noun", exact=True))
+    click(strip.get_by_role("button", name=re.compile("^bird, ")))
     expect(page).to_have_url(re.compile("right=bird"))
     expect(strip.get_by_role("button", name=re.compile("^bird, Right noun"))).to_be_visible()
     page.reload()
@@ -53,10 +51,10 @@ def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url
 def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a class").click()
+    click(page.get_by_role("button", name="Open a class"))
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     open_page(student, app_url, "/classroom", **{"class": code})
-    student.get_by_role("button", name="Join").click()
+    click(student.get_by_role("button", name="Join"))
     rest(student)
     # One of the two choices of the right noun fools the head.
     for right, other in (("dog", "cat"), ("cat", "dog")):
@@ -66,11 +64,11 @@ def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url:
         rest(student)
         if student.get_by_role("button", name="Put on the board").count():
             break
-    student.get_by_role("button", name="Put on the board").click()
+    click(student.get_by_role("button", name="Put on the board"))
     open_page(page, app_url, "/", view="break_head", model=BERT)
     card = page.locator("[class*=st-key-board_1]").first
     expect(card).to_contain_text(SENTENCE)
     link = card.get_by_role("link", name="Open")
     expect(link).to_have_attribute("href", re.compile("layer=3"))
-    page.get_by_role("button", name="Remove").click()
+    click(page.get_by_role("button", name="Remove"))
     expect(page.locator("[class*=st-key-board_1]")).to_have_count(0)

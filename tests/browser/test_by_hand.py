@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.atrest import PATIENCE, rest, visit
+from tests.support.atrest import PATIENCE, click, rest, visit
 from tests.support.browser import PHONE, Problems
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, box_of, file_of
@@ -69,8 +69,7 @@ def test_the_tutorial_s_example_is_shown_saved_worked_out_and_changed_and_anothe
 
 
 def it_goes_out_as_a_file(opened: Page, folder: Path) -> None:
-    rest(opened)
-    opened.get_by_text("Files").click()
+    click(opened.get_by_text("Files"))
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     saved = folder / "saved.csv"
     download.save_as(saved)
@@ -95,8 +94,7 @@ def it_may_grow_and_shrink(opened: Page) -> None:
     opened.get_by_role("checkbox", name="Rest of the layer").uncheck(force=True)
     expect(opened.get_by_text("“I am like French” from this example. Here it is otherwise")).to_be_visible()
     expect(sheet(opened, "Y = LayerNorm")).to_have_count(0)
-    rest(opened)
-    opened.get_by_text("Sizes").click()
+    click(opened.get_by_text("Sizes"))
     opened.get_by_label("Tokens", exact=True).fill("5")
     opened.get_by_label("Tokens", exact=True).press("Enter")
     expect(sheet(opened, "A = softmax")).to_have_attribute("aria-label", re.compile("5 by 5"))
@@ -153,8 +151,7 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
     assert unpack(numbers) == with_key(example_of("tutorial"), 40), "a link brings it back"
     type_number(opened, 2, 2, "80")
     expect(opened.get_by_text("“french” gives “ai” 100% of its attention")).to_be_visible()
-    rest(opened)
-    opened.get_by_role("button", name="Start over").click()
+    click(opened.get_by_role("button", name="Start over"))
     expect(opened.get_by_text(EVEN)).to_be_visible()
 
 

@@ -13,7 +13,7 @@ from attention.edits import Ablate, Edit, MaskKey, heads_moved, similarity, unpa
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.tasks.edit_effects import BlankEffects, VectorEffects
-from tests.support.atrest import PATIENCE, hears_clicks
+from tests.support.atrest import PATIENCE, click, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, go_to, matched, open_page, painted, said
 from ui.pages.cause.options import CLICKS
@@ -78,13 +78,13 @@ def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-")
     said(page, PROMPT)
+    rest(page)
     figure = page.locator(".st-key-cause_all .js-plotly-plot")
     cells = figure.locator(".nsewdrag")
     cells.wait_for()  # Plotly draws this layer last, after it has placed the axes.
     hears_clicks(figure)
     x, y = figure.evaluate("({_fullLayout: {xaxis, yaxis}}) => [xaxis.d2p(2), yaxis.d2p(4)]")
-    # The position is relative to the map because late content above may still move the map.
-    cells.click(position={"x": x, "y": y})
+    click(cells, position={"x": x, "y": y})
     said(page, "With head 4-2 ablated")
     expect(page).to_have_url(re.compile(r"edits=a4-2"))
     page.reload()
@@ -97,25 +97,25 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-", clicking="hide")
     said(page, PROMPT)
-    page.get_by_role("button", name=re.compile("^animal")).first.click()
+    click(page.get_by_role("button", name=re.compile("^animal")).first)
     text = said(page, "With “animal” masked")
     trace = backend.trace(TraceRequest(text=TEXT))
     animal = trace.tokens.index("animal")
     [without] = turned(backend, tuple(MaskKey(layer, animal) for layer in range(6)))
     assert f"the sentence vector moves by {format_small(without)}" in text
-    page.get_by_role("radio", name=CLICKS["cut"]).click()
+    click(page.get_by_role("radio", name=CLICKS["cut"]))
     # Until this text appears, a click still hides a word.
     expect(page.get_by_text("Click the query word")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name=re.compile("^it")).first.click()
+    click(page.get_by_role("button", name=re.compile("^it")).first)
     expect(page.get_by_text("Click the key word")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name=re.compile("^street")).first.click()
+    click(page.get_by_role("button", name=re.compile("^street")).first)
     said(page, "3-1: “it” → “street” masked")
 
 
 def test_the_curve_is_drawn_step_by_step(page: Page, app_url: str, problems: Problems, backend: LocalBackend) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", steps=4, greedy="most")
-    page.get_by_role("button", name="Draw the curve").click()
+    click(page.get_by_role("button", name="Draw the curve"))
     text = said(page, "After 2 of 72 heads")
     gone: tuple[Ablate, ...] = ()
     for _ in range(4):
@@ -133,7 +133,7 @@ def test_the_curve_can_be_stopped_and_goes_on(page: Page, app_url: str, problems
     done = int(matched(r"Stopped after (\d+) of 72 steps", text).group(1))
     assert done < 72
     said(page, f"after {done}, " if done else "Stopped after 0")
-    page.get_by_role("button", name="Go on").click()
+    click(page.get_by_role("button", name="Go on"))
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0, timeout=PATIENCE)
 
 

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.apps import Scripts
+from tests.support.atrest import click
 
 HASH = "ab" * 32
 PAGE = f"""
@@ -35,7 +36,7 @@ def url(scripts: Scripts) -> str:
 
 def opened(page: Page, key: str) -> Locator:
     """Open the menu of a chart and return it."""
-    page.locator(f".st-key-{key}_download").get_by_role("button").click()
+    click(page.locator(f".st-key-{key}_download").get_by_role("button"))
     menu = page.get_by_test_id("stPopoverBody").filter(has=page.locator(f".st-key-{key}_format"))
     expect(menu.get_by_role("radio", name="CSV")).to_be_visible()
     return menu
@@ -48,9 +49,9 @@ def test_a_computed_chart_offers_its_notebook_and_cites_itself(url: str, page: P
     for word in ("tiny", HASH, "n = 3."):
         expect(methods).to_contain_text(word)
     expect(menu.get_by_test_id("stCode").last).to_contain_text("@software")
-    menu.get_by_role("radio", name="Python notebook").click()
+    click(menu.get_by_role("radio", name="Python notebook"))
     with page.expect_download() as waiting:
-        menu.locator(".st-key-computed_file").get_by_role("button").click()
+        click(menu.locator(".st-key-computed_file").get_by_role("button"))
     assert waiting.value.suggested_filename.endswith(".ipynb")
     names: dict[str, Any] = {}
     for cell in json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))["cells"][1:]:

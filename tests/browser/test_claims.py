@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from lessons.library import come_along
 from tests.support.accessibility import accessibility
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import DEEP_LINK, open_page, stands
@@ -33,10 +33,10 @@ def test_a_claim_is_checked_from_its_old_address(page: Page, app_url: str, probl
     address = page.url
     assert "step=7" in address
     page.get_by_role("spinbutton", name="Your answer").fill("104")
-    page.get_by_role("button", name="Check").click()
+    click(page.get_by_role("button", name="Check"))
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=2 * PATIENCE)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-    page.get_by_test_id("stMain").get_by_role("link", name=str(title_of("whole_pass"))).click()
+    click(page.get_by_test_id("stMain").get_by_role("link", name=str(title_of("whole_pass"))))
     expect(page.get_by_role("heading", level=1)).to_have_text(BY_VIEW["whole_pass"].title, timeout=PATIENCE)
     rest(page)
     page.go_back()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, expect
 
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
 from ui.streamlit_internals import MESSAGES, ForwardMsg
@@ -24,17 +24,17 @@ def student(browser: Browser) -> Iterator[Page]:
 def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a class").click()
+    click(page.get_by_role("button", name="Open a class"))
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     expect(page.get_by_text("headlight serve")).to_be_visible()
 
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("textbox", name="Name (optional)").fill("Anna")
-    student.get_by_role("button", name="Join").click()
+    click(student.get_by_role("button", name="Join"))
     expect(student.get_by_text("name: Anna")).to_be_visible()
     expect(page.get_by_text("Students: 1.")).to_be_visible()
 
-    page.get_by_text("Share my view").click()
+    click(page.get_by_text("Share my view"))
     go_to(page, "explore")
     painted(student)  # The student's page follows the teacher's without a click.
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
@@ -44,18 +44,18 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
     page.get_by_role("textbox", name="Correct answer").fill("animal")
-    page.get_by_role("button", name="Ask", exact=True).click()
+    click(page.get_by_role("button", name="Ask", exact=True))
     # The question appears on the page that it concerns.
     expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()
     student.get_by_role("textbox", name="Your answer").fill("Animal")
-    student.get_by_role("button", name="Answer", exact=True).click()
+    click(student.get_by_role("button", name="Answer", exact=True))
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
     expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
-    student.get_by_text("I am lost").click()
+    click(student.get_by_text("I am lost"))
     names = page.locator(".st-key-class_lost_names")
-    names.locator("summary").click()  # folded, because the class may see the page
+    click(names.locator("summary"))  # folded, because the class may see the page
     expect(names.get_by_text("Anna")).to_be_visible()
-    page.get_by_role("button", name="Projector (P)").click()
+    click(page.get_by_role("button", name="Projector (P)"))
     expect(page.get_by_text("1 is lost.")).to_be_visible()  # A projector shows no names.
     expect(page.get_by_text("Anna")).to_be_hidden()
     page.keyboard.press("Escape")
@@ -66,12 +66,12 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     open_page(tab, app_url, "/classroom")
     expect(tab.locator("[data-testid=stMetricValue]")).to_have_text(code)
     tab.close()
-    page.get_by_role("button", name="Show answers").click()
-    page.get_by_role("button", name="Confirm").click()
+    click(page.get_by_role("button", name="Show answers"))
+    click(page.get_by_role("button", name="Confirm"))
     expect(student.get_by_text("Correct: 1. Your answer: Animal.")).to_be_visible()
 
-    page.get_by_role("button", name="Close the class").click()
-    page.get_by_role("button", name="Confirm").click()
+    click(page.get_by_role("button", name="Close the class"))
+    click(page.get_by_role("button", name="Confirm"))
     expect(page.get_by_role("button", name="Open a class")).to_be_visible()
     expect(student.get_by_text(f"Class {code} has")).to_be_visible()
 
@@ -81,7 +81,7 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a room").click()
+    page.get_by_role("button", name="Open a class").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     open_page(student, app_url, "/classroom", **{"class": code, "lang": "zh"})
     student.get_by_role("button", name="加入").click()
@@ -101,12 +101,12 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
 def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a class").click()
+    click(page.get_by_role("button", name="Open a class"))
     field = page.get_by_role("textbox", name="Question")
     expect(field).to_be_visible()
     rest(page)
     field.fill("Which?")
-    page.get_by_text("Share my view").click()
+    click(page.get_by_text("Share my view"))
     go_to(page, "by_hand")
     go_to(page, "classroom")
     expect(field).to_have_value("Which?")
@@ -148,7 +148,7 @@ def test_the_form_stays_if_an_update_is_due_during_a_run(
     fragments = FragmentFilter()
     page.route_web_socket(lambda url: MESSAGES in url, fragments)
     open_page(page, app_url, "/classroom")
-    page.get_by_role("button", name="Open a class").click()
+    click(page.get_by_role("button", name="Open a class"))
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     fields = page.get_by_role("textbox", name="Question"), page.get_by_role("button", name="Close the class")
     for field in fields:
@@ -159,7 +159,7 @@ def test_the_form_stays_if_an_update_is_due_during_a_run(
     expect(page.get_by_role("switch", name="Share my view")).to_be_checked()
 
     open_page(student, app_url, "/classroom", **{"class": code})
-    student.get_by_role("button", name="Join").click()
+    click(student.get_by_role("button", name="Join"))
     expect(page.get_by_text("Students: 1.")).to_be_visible()  # An update after the run.
     assert fragments.dropped
     for field in fields:
@@ -221,7 +221,7 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
     sizes = []
     for _ in range(2):
         control = page.get_by_test_id("stMain").get_by_role("combobox").first
-        control.click()
+        click(control)
         option = page.get_by_role("option").first
         option.wait_for()
         sizes += [option.evaluate(LETTERS)]
@@ -231,7 +231,7 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
         page.keyboard.press("Escape")
         option.wait_for(state="detached")
         # The bar lies above the other end of the title.
-        page.get_by_test_id("stMain").get_by_role("heading").first.click(position={"x": 4, "y": 4})
+        click(page.get_by_test_id("stMain").get_by_role("heading").first, position={"x": 4, "y": 4})
         page.keyboard.press("p")
     assert sizes[1] == pytest.approx(1.6 * sizes[0], rel=0.03)
 
@@ -304,8 +304,7 @@ def test_a_visible_button_and_keys_leave_the_projector(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/by_hand")
-    rest(page)
-    page.get_by_role("button", name="Projector (P)").click()
+    click(page.get_by_role("button", name="Projector (P)"))
     out = page.get_by_role("button", name=EXIT)
     expect(out).to_be_focused()
     app, bar = box_of(page.get_by_test_id("stApp")), box_of(out)

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from attention.comparison import AlignedViews, Changes, changes, same_heads
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.savedfiles import parts
 from tests.support.visitor import (
@@ -61,7 +61,7 @@ def test_the_famous_pair_is_one_click_from_explore(
 ) -> None:
     open_page(page, app_url, text=TIRED)
     painted(page)
-    page.get_by_role("link", name=str(COMPARE)).click()
+    click(page.get_by_role("link", name=str(COMPARE)))
     text = said(page, "“it” gives “animal”")
     name = re.findall(r"In head (\d+)-(\d+), ", text)[0]
     head = int(name[0]), int(name[1])
@@ -82,7 +82,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     said(page, "In head 3-1")
     click_cell(page, (5, 8), (6, 12))
     said(page, "In head 5-8")
-    chips(page, "With “wide”").nth(13).click()  # Token 13 of the second text is “wide”.
+    click(chips(page, "With “wide”").nth(13))  # Token 13 of the second text is “wide”.
     weights = [view.weights(5, 8)[13] for view in (pair.left, pair.right)]
     words = [at for at, cell in enumerate(pair.left.keys) if not cell.special and at != 13]
     to = max(words, key=lambda at: weights[0][at])
@@ -140,7 +140,7 @@ def test_words_of_one_text_only_are_marked_and_text_stays_text(page: Page, app_u
     expect(chips(page, "In the first text").filter(has_text="animal")).not_to_contain_text("only here")
     rest(page)
     assert page.locator("img[src*='example.org']").count() == 0
-    page.get_by_role("radio", name="Another model").click()
+    click(page.get_by_role("radio", name="Another model"))
     said(page, "in headlight-bert")
     expect(page).to_have_url(re.compile("differs=model"))
     page.go_back()
@@ -162,7 +162,7 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     said(page, re.escape(f"“{TIRED}” | “{WIDE}”"))
     pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
     nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
-    page.get_by_role("link", name=str(COMPARE)).nth(nth).click()
+    click(page.get_by_role("link", name=str(COMPARE)).nth(nth))
     said(page, "In head 3-1, “it” gives “animal”")
     expect(page.get_by_role("textbox", name="Second text")).to_have_value(WIDE)
     page.go_back()
@@ -188,7 +188,7 @@ def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
     said(page, "Without controls")
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     assert page.locator("img[src*='example.org']").count() == 0
-    page.get_by_role("radio", name="Ready pairs").click()
+    click(page.get_by_role("radio", name="Ready pairs"))
     said(page, "^[0-9]+ of 72 heads change more with meaning")
 
 

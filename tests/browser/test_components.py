@@ -13,7 +13,7 @@ from attention.codec import frame
 from attention.mask import FloatArray
 from attention.view import View
 from tests.support.apps import Scripts
-from tests.support.atrest import hears_clicks, rest
+from tests.support.atrest import click, hears_clicks, rest
 from tests.support.browser import PHONE
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.savedfiles import parts
@@ -108,7 +108,7 @@ def long_strips_show_a_window(opened: Page) -> None:
     expect(chips).to_have_count(200)
     expect(opened.get_by_role("button", name="w4000, chosen")).to_be_in_viewport(ratio=0.5)
     expect(opened.get_by_text("3901–4100 of 8,000")).to_be_visible()
-    opened.get_by_role("button", name="Later tokens").click()
+    click(opened.get_by_role("button", name="Later tokens"))
     expect(opened.get_by_text("4101–4300 of 8,000")).to_be_visible()
     chips.first.focus()
     opened.keyboard.press("End")
@@ -135,7 +135,7 @@ def strips_say_what_they_are_and_are_walked(opened: Page) -> None:
 
 def a_chip_is_picked(opened: Page) -> None:
     expect(words(opened)).to_have_text(["[CLS]", "<b>The</b>", "tor", "toise", "⟨U+202E⟩", "slept"])
-    words(opened).nth(2).click()
+    click(words(opened).nth(2))
     expect(opened.get_by_text("chip 2,")).to_be_visible()
     expect(words(opened).nth(2)).to_have_attribute("aria-pressed", "true")
     expect(words(opened).nth(1)).to_have_attribute("aria-pressed", "false")
@@ -151,18 +151,18 @@ def a_chip_is_picked(opened: Page) -> None:
 
 
 def a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
-    opened.get_by_label("Save Q").click()
+    click(opened.get_by_label("Save Q"))
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as CSV").click()
     table, meta = parts(Path(download.value.path()).read_bytes())
     lines = table.decode("utf-8-sig").split("\r\n")
     assert (meta["model"], meta["text"]) == ("tiny", "=je, suis")
     assert lines == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
-    opened.get_by_label("Save W").click()
+    click(opened.get_by_label("Save W"))
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as PNG").click()
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
-    opened.get_by_label("Save W").click()
+    click(opened.get_by_label("Save W"))
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Save as SVG").click()
     assert download.value.suggested_filename == "headlight-W.svg"
@@ -259,13 +259,13 @@ def painted_by(page: Page) -> list[str | None]:
 def test_two_microscopes_on_one_page_know_nothing_of_each_other(two: Page) -> None:
     before = painted_by(two)
     assert before == ["/maps/one|0|0|3|matrix", "/maps/two|0|0|3|matrix"]
-    two.get_by_role("button", name="Next head").nth(1).click()
+    click(two.get_by_role("button", name="Next head").nth(1))
     expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|matrix")
-    two.get_by_role("tab", name="Lines").nth(1).click()
+    click(two.get_by_role("tab", name="Lines").nth(1))
     expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|3|lines")
     expect(two.get_by_text("two: layer 0, tab lines")).to_be_visible()
     expect(two.get_by_text("one: layer 0, tab matrix")).to_be_visible()
-    two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play").click()
+    click(two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play"))
     expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|1|lines")
     assert painted_by(two)[0] == before[0]
     # The ids must differ, and each panel must belong to its own microscope.

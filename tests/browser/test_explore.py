@@ -36,7 +36,7 @@ def sentence(page: Page) -> Locator:
 
 def ask(page: Page, word: str) -> None:
     """Click ``word``, then move the pointer away, because hovering another word would preview that word."""
-    page.get_by_role("button", name=word).first.click()
+    click(page.get_by_role("button", name=word).first)
     page.mouse.move(0, 0)
 
 
@@ -139,7 +139,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
     open_page(page, app_url, text=FAMOUS)
     painted(page, focus=it)
-    page.get_by_role("button", name="is looked at by").click()
+    click(page.get_by_role("button", name="is looked at by"))
     painted(page, layer=3, head=1, focus=it)
     expect(page).to_have_url(re.compile(f"to={it}.*facing=in"))
     column = View(trace).columns(it)[3, 1]
@@ -149,7 +149,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     )
     links = page.locator("details.links")
     expect(links.locator("summary")).to_have_text("Who looks at “it”?")
-    links.locator("summary").click()
+    click(links.locator("summary"))
     expect(links.get_by_role("columnheader", name="is looked at by")).to_be_visible()
     rows = links.locator("tbody tr")
     expect(rows).to_have_count(10)
@@ -164,7 +164,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     ask(page, "animal")
     painted(page, focus=animal)
     expect(sentence(page)).to_contain_text(f"“it” gives {percent(trace.weights(3, 1)[it, animal])} of its attention")
-    page.get_by_role("button", name="looks at", exact=True).click()
+    click(page.get_by_role("button", name="looks at", exact=True))
     painted(page, focus=animal)
     expect(page).to_have_url(re.compile(f"focus={animal}"))
     expect(sentence(page)).to_contain_text("“animal” gives")
@@ -188,7 +188,7 @@ def test_hidden_special_tokens_leave_the_picture_and_the_scale_can_end_at_one(pa
     expect(sentence(page)).to_contain_text("“it”")
     legend = page.get_by_role("img", name="colour scale")
     fitted = legend.get_attribute("aria-label")
-    page.locator("summary", has_text="Scale").click()
+    click(page.locator("summary", has_text="Scale"))
     page.get_by_role("combobox", name="Up to").select_option("1")
     expect(legend).to_have_attribute("aria-label", "square-root colour scale, 0 – 1")
     assert fitted != "square-root colour scale, 0 – 1"
@@ -236,7 +236,7 @@ def test_a_second_text_leaves_the_view_where_it_is(page: Page, app_url: str, bac
     street = trace.tokens.index("street")
     open_page(page, app_url, layer=2, head=5, focus=street)
     painted(page, layer=2, head=5, focus=street)
-    page.get_by_role("button", name="second text").click()
+    click(page.get_by_role("button", name="second text"))
     second = page.get_by_role("textbox", name="Second text (optional)")
     second.fill("It slept.")
     second.press("Enter")
@@ -285,7 +285,7 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     open_page(page, app_url, text="A lecture prepared at home.", layer=2, head=3)
     painted(page, layer=2, head=3)
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="Save the trace").click()
+        click(page.get_by_role("link", name="Save the trace"))
     saved = tmp_path / "lecture.safetensors"
     waiting.value.save_as(saved)
     trace = parse(saved.read_bytes())
@@ -354,10 +354,10 @@ def test_lines_lead_from_the_word_to_the_words_that_it_attends_to(page: Page, ap
 
     ends_meet("it")
     before = chosen.get_attribute("d")
-    page.get_by_role("button", name="is looked at by").click()
+    click(page.get_by_role("button", name="is looked at by"))
     painted(page, focus=shown["focus"])
     expect(lines).to_have_accessible_name(re.compile("to “it”"))
-    page.get_by_role("button", name="looks at", exact=True).click()
+    click(page.get_by_role("button", name="looks at", exact=True))
     painted(page, focus=shown["focus"])
     page.set_viewport_size({"width": 700, "height": 800})  # the words wrap otherwise
     expect(chosen).not_to_have_attribute("d", before or "")
@@ -370,7 +370,7 @@ def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_pl
     expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']} of {DEFAULT_MODEL}, “it” gives")
     expect(sentence(page)).to_contain_text("“animal”, the highest of all 72 heads.")
     first = sentence(page).inner_text()
-    page.get_by_role("radio", name="wide", exact=True).click()
+    click(page.get_by_role("radio", name="wide", exact=True))
     expect(sentence(page)).not_to_have_text(first)
     painted(page, layer=shown["layer"], head=shown["head"], focus=shown["focus"])
     expect(

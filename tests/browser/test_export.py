@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from tests.support.atrest import PATIENCE
+from tests.support.atrest import PATIENCE, click
 from tests.support.visitor import file_of, open_page, painted, table_of
 
 TEXT = 'Quotes "and", commas, =SUM(A1) and </script> stay text.'
@@ -29,7 +29,7 @@ def export(page: Page, name: re.Pattern[str]) -> Download:
     """Choose an entry of the export menu, and return the download."""
     menu = page.locator("details.menu", has_text="Download")
     if menu.get_attribute("open") is None:
-        menu.locator("summary").click()
+        click(menu.locator("summary"))
     with page.expect_download() as waiting:
         page.locator(".menu .item", has_text=name).click()
     return waiting.value
@@ -54,10 +54,10 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
     told = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
     assert told["caption"]["text"] == TEXT
     np.testing.assert_array_equal(np.array(told["weights"], np.float32), trace.weights(2, 4))
-    shown.locator("summary", has_text="Download").click()
+    click(shown.locator("summary", has_text="Download"))
     expect(shown.locator("pre.methods")).to_contain_text(trace.model.weights or "no hash")
     assert export(shown, re.compile("image")).path().read_bytes().startswith(b"%PDF")
-    shown.locator("summary", has_text="Download").click()
+    click(shown.locator("summary", has_text="Download"))
     for name, option in (("Format", "svg"), ("Width", "page"), ("Font size", "10")):
         shown.get_by_label(name, exact=True).select_option(option)
     shown.get_by_label("Caption", exact=True).check()
@@ -91,10 +91,10 @@ def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None
 def test_a_chart_is_saved_as_an_image_and_as_data(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/", view="find")
     menu = page.locator(".st-key-find_map_0_download button")
-    menu.click(timeout=3 * PATIENCE)
+    click(menu, 3 * PATIENCE)
     image = page.locator(".st-key-find_map_0_file button").first
     assert Path(file_of(image).path()).read_bytes().startswith(b"%PDF")
-    page.get_by_role("radio", name="CSV", exact=True).click()
+    click(page.get_by_role("radio", name="CSV", exact=True))
     frame = pd.read_csv(io.StringIO(table_of(file_of(image).path())))
     assert len(frame) == 72
     assert set(frame) == {"series", "Layer", "Head", "Weight above baseline"}

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from inference.tasks.decoding import NextTarget, NextToken
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.decoders import save_decoder
 from tests.support.serving import Served
@@ -29,7 +29,7 @@ def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, s
     folder = str(save_decoder(served.place("families") / re.sub(r"\W+", "-", name), name))
     first = served.backend.predict(NextToken(model=folder, text=TEXT, top=100))
     open_page(page, served.url, "/generate", model=folder, text=TEXT, show="looks")
-    page.get_by_role("button", name="Next token").click(timeout=FIRST)
+    click(page.get_by_role("button", name="Next token"), FIRST)
     expect(page).to_have_url(re.compile(rf"[?&]written={first.greedy.token}(&|$)"))
     second = served.backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
     note = page.locator(".headlight-note")
@@ -52,7 +52,7 @@ def test_every_translator_writes_and_is_aligned(page: Page, problems: Problems, 
     note = page.locator(".headlight-note")
     expect(note.filter(has_text="Before writing “").first).to_be_visible(timeout=FIRST)
     expect(page.locator(".st-key-translate_matrix .main-svg").first).to_be_visible()
-    page.get_by_role("radio", name="One step").click()
+    click(page.get_by_role("radio", name="One step"))
     said = f"“{first.candidates[0].piece}” is likeliest"
     expect(note.filter(has_text=said).first).to_be_visible()
     rest(page)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page, read, said
 from ui.input.probes import LIBRARY
@@ -22,7 +22,7 @@ def test_words_are_picked_by_clicks_and_kept_in_the_link_and_hostile_ones_are_sh
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/find", clicking="second")
     said(page, "to “animal”; in [0-9]+, to “street”")
-    page.get_by_role("button", name=re.compile("^tired")).first.click()
+    click(page.get_by_role("button", name=re.compile("^tired")).first)
     said(page, "to “animal”; in [0-9]+, to “tired”")
     view = View(LocalBackend().trace(TraceRequest(text=FAMOUS.text)), words=True)
     token = next(cell for cell in view.keys if cell.text == "tired").pieces[0]

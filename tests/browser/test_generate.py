@@ -61,7 +61,7 @@ def path_of(page: Page, count: int) -> tuple[int, ...]:
 def to_the_prompt(page: Page) -> None:
     """Delete the generated tokens, and wait until the page is back at the prompt."""
     button = page.get_by_role("button", name="To the prompt")
-    button.click()
+    click(button)
     expect(page).not_to_have_url(re.compile("written="))
     expect(button).to_be_disabled()
 
@@ -109,7 +109,7 @@ def the_sliders_change_the_rule_in_the_link(page: Page, writer: Served) -> None:
 
 
 def another_prompt_forgets_what_was_written_and_a_hostile_one_is_shown_as_text(page: Page, writer: Served) -> None:
-    page.get_by_role("button", name="Next token").click()
+    click(page.get_by_role("button", name="Next token"))
     path_of(page, 1)
     read(page, "A small cat")
     first = writer.backend.predict(NextToken(model=writer.model("gpt2"), text="A small cat", top=100))
@@ -131,9 +131,9 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     page: Page, writer: Served
 ) -> None:
     opened(page, writer, more=4, show="looks")
-    page.get_by_role("button", name="Next token").click()
+    click(page.get_by_role("button", name="Next token"))
     assert path_of(page, 1) == greedy(writer, 1)
-    page.get_by_role("button", name="Write more").click()
+    click(page.get_by_role("button", name="Write more"))
     path = path_of(page, 5)
     assert path == greedy(writer, 5)
     step = writer.backend.predict(asked(writer, *path))
@@ -141,17 +141,17 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     expect(chip(page, "predicted it", len(step.row) - 1)).to_be_visible()
     made, _, text = saved(page, "Save text").partition("\n\n")
     assert (made.splitlines()[0], text) == ("model: gpt2", TEXT + step.text)
-    page.get_by_role("button", name="Undo").click()
+    click(page.get_by_role("button", name="Undo"))
     assert path_of(page, 4) == path[:4]
     # For a prompt token, the preceding step has read its left context, as a single pass over the text does.
-    chip(page, "predicted it", 5).click()
+    click(chip(page, "predicted it", 5))
     expect(page).to_have_url(re.compile("at=5"))
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
     earlier = trace.rows(4)[:, :, :5]
     layer, head = np.unravel_index(largest_weight_back(earlier).argmax(), earlier.shape[:2])
     at = 1 + earlier[layer, head, 1:-2].argmax()
     says(page, f"Before “{trace.tokens[5]}” came, head {layer}-{head} attends back to “{trace.tokens[at]}”")
-    chip(page, "predicted it", 0).click()
+    click(chip(page, "predicted it", 0))
     says(page, "No step")
     to_the_prompt(page)
 
@@ -159,23 +159,23 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
 def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(page: Page, writer: Served) -> None:
     opened(page, writer)
     first, second = (found.token for found in writer.backend.predict(asked(writer)).candidates[:2])
-    chip(page, "Click a token to write it", 1).click()
+    click(chip(page, "Click a token to write it", 1))
     assert path_of(page, 1) == (second,)
     step = writer.backend.predict(asked(writer, second))
     third = step.candidates[2].token
-    chip(page, "Click a token to write it", 2).click()
+    click(chip(page, "Click a token to write it", 2))
     assert path_of(page, 2) == (second, third)
     page.go_back()
     # The browser changes the address before the page redraws.
     expect(chip(page, "predicted it", len(step.row))).to_have_count(0)
     assert path_of(page, 1) == (second,)
     to_the_prompt(page)
-    page.get_by_role("button", name="Next token").click()
+    click(page.get_by_role("button", name="Next token"))
     assert path_of(page, 1) == (first,)
     expect(page.get_by_role("tree", name="History").get_by_role("treeitem")).to_have_count(4)
     tree = page.locator("#tree")
     piece = writer.backend.predict(asked(writer, second, third)).row.pieces[-1]
-    tree.locator("[data-id], [role='treeitem'], [role='button']").filter(has_text=piece).last.click()
+    click(tree.locator("[data-id], [role='treeitem'], [role='button']").filter(has_text=piece).last)
     assert path_of(page, 2) == (second, third)
 
 
@@ -194,7 +194,7 @@ def likeliest(writer: Served, text: str, path: tuple[int, ...]) -> tuple[int, ..
 
 def stop(page: Page) -> tuple[int, ...]:
     """Start generation by the deep model, stop it, and return the tokens generated so far."""
-    page.get_by_role("button", name="Write more").click()
+    click(page.get_by_role("button", name="Write more"))
     page.get_by_role("button", name="Stop").click()
     done = int(matched(r"Stopped after (\d+) of 100", says(page, "Stopped after")).group(1))
     return path_of(page, done)
@@ -207,13 +207,13 @@ def test_stop_keeps_what_was_written_and_the_reader_may_go_back_or_on(page: Page
     expect(page).not_to_have_url(re.compile("written="))
     expect(page.get_by_text("Stopped after")).to_have_count(0)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
-    page.get_by_role("button", name="Next token").click()
+    click(page.get_by_role("button", name="Next token"))
     assert path_of(page, 1) == path[:1]
     read(page, TEXT)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     path = stop(page)
     assert 0 < len(path) < 100
-    page.get_by_role("button", name="Go on").click()
+    click(page.get_by_role("button", name="Go on"))
     whole = path_of(page, 100)
     assert whole[: len(path)] == path
     assert whole == likeliest(writer, TEXT, whole)
@@ -226,7 +226,7 @@ def test_every_view_is_accessible_and_fits_and_all_heads_are_those_of_what_was_w
 ) -> None:
     path = greedy(writer, 2)
     opened(page, writer, more=2, layer=1, head=2)
-    page.get_by_role("button", name="Write more").click()
+    click(page.get_by_role("button", name="Write more"))
     assert path_of(page, 2) == path
     for show in each_view(page, SHOWS):
         if show == "heads":

@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.visitor import open_page, painted, read, text_box
 from ui.state.view_state import DEFAULT_MODEL
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence_and_too_long_a_text_can_be
     alert = page.get_by_role("alert").filter(has_text="512")
     expect(alert).to_be_visible()
     expect(text_box(page)).to_have_value(text)
-    page.get_by_role("button", name="Cut to 512 tokens").click()
+    click(page.get_by_role("button", name="Cut to 512 tokens"))
     expect(page).to_have_url(re.compile("cut=512"))
     painted_anew(page, first)
 
@@ -86,7 +86,7 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     open_page(page, app_url, model="nobody/nothing", text="Some text of mine.")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(text_box(page)).to_have_value("Some text of mine.")
-    page.get_by_role("button", name=f"Use {DEFAULT_MODEL}").click()
+    click(page.get_by_role("button", name=f"Use {DEFAULT_MODEL}"))
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
 

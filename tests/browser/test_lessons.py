@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.accessibility import accessibility
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import DEEP_LINK, open_page, painted, stands
@@ -29,19 +29,17 @@ def test_the_selected_head_is_that_of_the_view_and_the_answer(page: Page, app_ur
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
     painted(page, layer=3, head=1)
-    page.get_by_role("button", name="street", exact=True).first.click()
+    click(page.get_by_role("button", name="street", exact=True).first)
     painted(page, layer=3, head=1)
     strongest = page.get_by_role("button", name="Strongest from")
     expect(strongest).to_have_count(0)
     head = page.get_by_role("combobox", name="Head")
     expect(head).to_have_value("1", timeout=PATIENCE)
     for number in (2, 1):
-        rest(page)
-        head.click()
+        click(head)
         page.get_by_role("option", name=str(number), exact=True).click()
         painted(page, layer=3, head=number)
-    rest(page)
-    page.get_by_role("button", name="Check").click()
+    click(page.get_by_role("button", name="Check"))
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("This is the head of the famous picture")).to_be_visible()
     expect(strongest).to_be_visible(timeout=PATIENCE)
@@ -52,9 +50,9 @@ def test_a_word_that_is_clicked_in_the_view_is_the_answer(page: Page, app_url: s
     open_page(page, app_url, "/lessons", lesson="attention", step=5)
     stands(page)
     painted(page, layer=3, head=1)
-    page.get_by_role("button", name="animal", exact=True).first.click()
+    click(page.get_by_role("button", name="animal", exact=True).first)
     expect(page.get_by_role("combobox", name=re.compile("Your answer"))).to_have_value("2 · animal", timeout=PATIENCE)
-    page.get_by_role("button", name="Check").click()
+    click(page.get_by_role("button", name="Check"))
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
 
 
@@ -84,8 +82,7 @@ def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: st
         else:
             page.locator(".st-key-lesson_next button").click()
         expect(page.locator(".st-key-lesson_attention_10_choice")).to_be_visible(timeout=PATIENCE)
-        rest(page)
-        page.locator(".st-key-lesson_back button").click()
+        click(page.locator(".st-key-lesson_back button"))
         expect(field).to_have_value(draft, timeout=PATIENCE)
         rest(page)
 
@@ -122,8 +119,7 @@ def test_back_returns_from_each_stop_of_the_tour(page: Page, app_url: str, probl
     painted(page)
     page.goto(f"{app_url}/lessons?text=My+own+words.")
     stands(page)
-    rest(page)
-    page.get_by_role("button", name=re.compile("tour")).first.click()
+    click(page.get_by_role("button", name=re.compile("tour")).first)
     for stop in range(1, 6):
         expect(page.get_by_text(f"Stop {stop} of 6")).to_be_visible(timeout=PATIENCE)
         rest(page)
@@ -143,15 +139,13 @@ def test_back_returns_from_each_stop_of_the_tour(page: Page, app_url: str, probl
 def test_the_tour_leads_on_and_is_left(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url)
-    page.get_by_role("button", name=BUTTON).click(timeout=2 * PATIENCE)
+    click(page.get_by_role("button", name=BUTTON), 2 * PATIENCE)
     expect(page.get_by_role("status").filter(has_text="Stop 1 of 6")).to_be_visible(timeout=PATIENCE)
-    rest(page)
-    page.locator(".st-key-tour").get_by_role(
-        "button", name="Next"
-    ).click()  # the click fails if something covers the button's centre
+    # The click fails if something covers the button's centre.
+    click(page.locator(".st-key-tour").get_by_role("button", name="Next"))
     expect(page.get_by_text("Stop 2 of 6")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("/compare"))
-    page.get_by_role("button", name="Skip the rest").click()
+    click(page.get_by_role("button", name="Skip the rest"))
     expect(page.get_by_text("Stop 2 of 6")).to_have_count(0, timeout=PATIENCE)
     expect(page.get_by_role("button", name=BUTTON)).to_be_visible()
 

@@ -54,7 +54,7 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     assert f"{above} of 72 heads" in text
     assert "0 of 72 heads" in text.split(".")[-2]
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("radio", name="dependent to head").click()  # The tables have hidden cells with the same text.
+    click(page.get_by_role("radio", name="dependent to head"))  # The tables have hidden cells with the same text.
     expect(page).to_have_url(re.compile("way=out"))
     click(page.get_by_text("Random weights", exact=True).first)
     expect(page).to_have_url(re.compile("control=0"))
@@ -102,11 +102,11 @@ def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_ask
     assert page.locator("img[src*='example.org'], img[onerror]").count() == 0
     sentences = [f"the cat number {at} saw the small dog and it ran away from the old house" for at in range(480)]
     upload(page, "own.conllu", tree(sentences))
-    page.get_by_role("button", name="Score 480 texts").click()
+    click(page.get_by_role("button", name="Score 480 texts"))
     page.get_by_role("button", name="Stop").click(timeout=LONG)
     stopped = said(page, "^Stopped after [0-9]+ of 8 steps")
     assert not stopped.startswith("Stopped after 8")
-    page.get_by_role("button", name="Go on").click()
+    click(page.get_by_role("button", name="Go on"))
     said(page, "^all, all 7,200 links")
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)
 
@@ -128,8 +128,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     rest(page)
     page.go_back()
     said(page, "^Head 2-8, det")
-    rest(page)
-    page.get_by_role("radio", name="Miss").click()
+    click(page.get_by_role("radio", name="Miss"))
     expect(page).to_have_url(re.compile("outcome=misses"))
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(0)
@@ -139,7 +138,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     assert {(line["layer"], line["head"], line["relation"]) for line in lines} == {("2", "8", "det")}
     assert sum(line["hit"] == "1" for line in lines) == hits
     assert {line["half"] for line in lines} == {"selection", "held out"}
-    page.get_by_role("link", name="Open Attention heads").first.click()
+    click(page.get_by_role("link", name="Open Attention heads").first)
     expect(page).to_have_url(re.compile("layer=2.*head=8|head=8.*layer=2"))
     painted(page, layer=2, head=8, focus=1)
 

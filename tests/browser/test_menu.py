@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page
 
@@ -18,7 +18,7 @@ def test_the_menu_closes_after_the_choice_of_a_page(page: Page, app_url: str, pr
     problems.allow(DEEP_LINK)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     open_page(page, app_url, "/tokens")
-    page.get_by_test_id(OPEN).click()
+    click(page.get_by_test_id(OPEN))
     expect(page.get_by_test_id(MENU)).to_be_in_viewport()
     page.get_by_test_id(MENU).get_by_role("link", name="Lessons").click()
     expect(page).to_have_url(re.compile("/lessons"), timeout=PATIENCE)

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
+from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.fakehub import FakeHub, serving
 from tests.support.running import App, faults, running
@@ -73,8 +74,8 @@ def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder:
 def test_a_model_is_changed_in_the_chip(page: Page, own_app: App) -> None:
     open_page(page, own_app.url, text=TEXT)
     first = painted(page)
-    page.locator(f".st-key-{CHIP}").get_by_role("button").click()
-    page.get_by_role("combobox", name=re.compile("Model")).click()
+    click(page.locator(f".st-key-{CHIP}").get_by_role("button"))
+    click(page.get_by_role("combobox", name=re.compile("Model")))
     # The list renders only the entries that fit on the screen.
     page.get_by_role("combobox", name=re.compile("Model")).fill("gpt2")
     page.get_by_role("option", name="gpt2", exact=True).click()
@@ -106,13 +107,13 @@ def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page: Page, own_a
     expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()
     expect(page.get_by_text(re.compile(r"8 MB on disk, about \d"))).to_be_visible()
     expect(text_box(page)).to_have_value(TEXT)
-    page.get_by_role("button", name=re.compile("Download")).click()
+    click(page.get_by_role("button", name=re.compile("Download")))
     # The download has received some bytes.
     expect(page.get_by_text(re.compile(r"^(?!0\.0 ).* MB \(running\)$"))).to_be_visible()
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("(stopped)")).to_be_visible()
     hub.pause = 0
-    page.get_by_role("button", name="Go on").click()
+    click(page.get_by_role("button", name="Go on"))
     painted(page)
     assert hub.ranges(), "the second attempt went on where the first one stopped"
     expect(text_box(page)).to_have_value(TEXT)

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.accessibility import OF_COLOURS, accessibility
 from tests.support.apps import Scripts
-from tests.support.atrest import PATIENCE, rest, visit
+from tests.support.atrest import PATIENCE, click, rest, visit
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
 from tests.support.repository import ROOT
@@ -243,7 +243,7 @@ def test_an_open_dialog_is_printed_and_menus_are_not(page: Page, scripts: Script
         expect(inside).to_be_hidden()
         page.emulate_media(media="screen", color_scheme="dark")
         page.keyboard.press("Escape")
-    page.get_by_role("button", name="Ask").click()
+    click(page.get_by_role("button", name="Ask"))
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
     rest(page)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.accessibility import accessibility
-from tests.support.atrest import rest
+from tests.support.atrest import click, rest
 from tests.support.browser import PHONE
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import open_page, painted
@@ -60,8 +60,7 @@ def test_a_lesson_and_the_projector_view_are_found_by_keys(page: Page, app_url: 
 def test_a_term_is_explained_on_a_phone(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     painted(page)
-    rest(page)
-    page.get_by_role("button", name=re.compile("Search")).click()
+    click(page.get_by_role("button", name=re.compile("Search")))
     page.keyboard.type("baseline")
     option = page.get_by_role("listbox", name="Results").get_by_role("option")
     expect(option).to_have_count(1)

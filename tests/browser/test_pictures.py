@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.trace import Trace
 from inference.pictures.sample_picture import sample
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page
@@ -82,12 +82,12 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
         ("Save as SVG", b"<svg"),
         ("Save as CSV", b"PK"),
     ):
-        page.locator(".picture").get_by_text("Save", exact=True).click()
+        click(page.locator(".picture").get_by_text("Save", exact=True))
         with page.expect_download() as coming:
             page.get_by_role("button", name=entry).click()
         assert Path(coming.value.path()).read_bytes().startswith(begins)
     with page.expect_download() as coming:
-        page.get_by_role("link", name="Save as HTML").click()
+        click(page.get_by_role("link", name="Save as HTML"))
     saved = tmp_path / "picture.html"
     coming.value.save_as(saved)
     assert saved.stat().st_size < 1_500_000
@@ -166,7 +166,7 @@ def test_a_picture_is_pasted_and_the_page_is_accessible_and_fits(page: Page, app
     assert base in place
     page.evaluate(PASTE, place)
     expect(page).to_have_url(re.compile("given=[0-9a-f]{12}"))
-    page.get_by_role("button", name="Show sample").click()
+    click(page.get_by_role("button", name="Show sample"))
     expect(page).not_to_have_url(re.compile("given="))
     drawn(page, "10|5|0|out|head")
     accessible_and_fits(page)

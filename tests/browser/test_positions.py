@@ -68,7 +68,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     expect(page.locator("section.hl").filter(has_text="New order")).to_be_visible()
     assert pieces(page, "New order") == [trace.tokens[at] for at in order]
     expect(page.locator(".matrices canvas").first).to_be_visible()
-    page.get_by_role("button", name="Another shuffle").click()
+    click(page.get_by_role("button", name="Another shuffle"))
     expect(page).to_have_url(re.compile("seed=2"))
     second = [trace.tokens[at] for at in shuffle_tokens(trace.source, 2)]
     strip = page.locator("section.hl").filter(has_text="New order").locator(".chips [data-i] .text")
@@ -111,7 +111,7 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
     turn(page, SHOWS["test"])
     expect(page.locator(".matrices canvas").first).to_be_visible()
     expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()
-    page.get_by_role("combobox", name=re.compile("This word")).click()
+    click(page.get_by_role("combobox", name=re.compile("This word")))
     expect(page.get_by_role("option").first).to_be_visible()
     rest(page)
     assert page.locator("img[src*='192.0.2.7']").count() == 0

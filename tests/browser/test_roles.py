@@ -17,7 +17,7 @@ from inference import LocalBackend, TraceRequest
 from probing.formats import load_ready_set
 from probing.results import name_heads
 from probing.score import ScoringRun, ScoringState, score
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, said, table_of
 
@@ -77,13 +77,13 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert f"over all texts {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
 
-    page.get_by_role("radio", name="100 sentences").click()
+    click(page.get_by_role("radio", name="100 sentences"))
     said(page, r"\(texts: 100\):")
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
     said(page, r"\(texts: 100\):")
     said(page, "^Head 0-2, the token before; hits: 100, misses: 0")
-    page.get_by_role("link", name="Open Attention heads").nth(1).click()
+    click(page.get_by_role("link", name="Open Attention heads").nth(1))
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)
 

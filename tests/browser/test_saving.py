@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.apps import Scripts
+from tests.support.atrest import click
 from tests.support.repository import ROOT
 
 PAGE = """
@@ -34,18 +35,18 @@ def url(scripts: Scripts) -> str:
 
 def saved(page: Page, label: str) -> tuple[str, bytes]:
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=label).click()
+        click(page.get_by_role("button", name=label))
     return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
 
 
 def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url: str, page: Page) -> None:
     page.goto(url)
     for count in (1, 2):
-        page.get_by_role("button", name="Increment").click()
+        click(page.get_by_role("button", name="Increment"))
         expect(page.get_by_text(f"drawn {count + 1} with {count}")).to_be_visible()
     other = page.context.new_page()  # A new page opens another session.
     other.goto(url)
-    other.get_by_role("button", name="Increment").click()
+    click(other.get_by_role("button", name="Increment"))
     expect(other.get_by_text("drawn 2 with 1")).to_be_visible()
     other.close()
     assert saved(page, "Save as CSV") == ("count.csv", b"count\n2\n")

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 import headlight
 from probing.sentence_files import MOST_SENTENCES
 from probing.sentence_search import PART
-from tests.support.atrest import PATIENCE
+from tests.support.atrest import PATIENCE, click
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, said, table_of
@@ -36,7 +36,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, app_url: str, problems
     start = next(at for at, row in enumerate(rows) if row[-1:] == ["part of the cosine"])
     assert sum(float(row[2]) for row in rows[start + 1 :]) == pytest.approx(found["cosine"], abs=1e-5)
 
-    page.get_by_role("radio", name="Lines", exact=True).click()
+    click(page.get_by_role("radio", name="Lines", exact=True))
     expect(page).to_have_url(re.compile("show=lines"))
     page.reload()
     assert said(page, "^Cosine: ") == sentence
@@ -66,7 +66,7 @@ def test_a_large_search_stops_with_its_hits_and_a_hit_opens_its_table(
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(
         {"name": "many.txt", "mimeType": "text/plain", "buffer": "\n".join(sentences).encode()}
     )
-    page.get_by_role("button", name="Search", exact=True).click(timeout=2 * PATIENCE)
+    click(page.get_by_role("button", name="Search", exact=True), 2 * PATIENCE)
     page.get_by_role("button", name="Stop", exact=True).click()
     sentence = said(page, "of [\\d,]+ sentences: ")
     assert sentences[0] in sentence

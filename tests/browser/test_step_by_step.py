@@ -80,7 +80,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     assert f"{dot:.2f}" in worked
     assert rf"\sqrt{{32}} = {score:.2f}" in worked
     assert matched(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
-    strip(page, "Query").get_by_role("button", name="street").click()
+    click(strip(page, "Query").get_by_role("button", name="street"))
     row = trace.weights(3, 1)[STREET]
     words = [at for at in range(1, len(row) - 1) if at != STREET]
     best = max(words, key=lambda at: row[at])
@@ -106,7 +106,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
 ) -> None:
     open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL, stage="check")
     drawn(page)
-    page.get_by_role("combobox", name=re.compile("Layer")).click()
+    click(page.get_by_role("combobox", name=re.compile("Layer")))
     page.get_by_role("option", name="5", exact=True).click()
     weight = trace.weights(5, 1)[IT, ANIMAL]
     expect(note(page, "Head 5-1")).to_contain_text(f"“it” gives “animal” {weight:.0%}")
@@ -119,7 +119,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     sizes = [float(number) * 10 ** -int(power.translate(digits)) for number, power in found]
     assert len(sizes) == 2
     assert all(0 < size <= 1e-5 for size in sizes)
-    page.get_by_text("Neuron view", exact=True).click()
+    click(page.get_by_text("Neuron view", exact=True))
     expect(note(page, "q · k =")).to_be_visible()
     expect(page).to_have_url(re.compile("show=neuron"))
     products = trace.query(5, 1)[IT] * trace.key(5, 1)[ANIMAL]
@@ -135,8 +135,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
 def test_the_stages_are_walked_by_buttons_keys_and_the_browser_s_back(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH, layer=3, head=1)
     drawn(page)
-    rest(page)
-    page.get_by_role("button", name="Next").click()
+    click(page.get_by_role("button", name="Next"))
     expect(page).to_have_url(re.compile("stage=projections"))
     expect(page.get_by_role("application", name=re.compile("^K, 16 by 32"))).to_be_visible()
     rest(page)

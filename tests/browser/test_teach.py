@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import tinymodels
-from tests.support.atrest import PATIENCE, rest, visit
+from tests.support.atrest import PATIENCE, click, rest, visit
 from tests.support.browser import Problems
 from tests.support.labelledtexts import classified
 from tests.support.looks import accessible_and_fits
@@ -40,14 +40,14 @@ def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Proble
         {"name": "toys.csv", "mimeType": "text/csv", "buffer": rows()}
     )
     expect(page.get_by_text("3 classes; ")).to_be_visible()
-    page.get_by_role("button", name="Fine-tune", exact=True).click()
+    click(page.get_by_role("button", name="Fine-tune", exact=True))
     page.wait_for_url("**job=*")
     visit(page, page.url)  # A reload, or another device, shows an idle page while the training continues.
     expect(page.get_by_role("radio", name="Results", exact=True)).to_be_checked(timeout=LONG)
     expect(page.get_by_text("Test accuracy: ")).to_be_visible()
     keep = page.get_by_role("radio", name="Keep", exact=True)
     expect(page.get_by_text("The training is finished.")).to_be_visible(timeout=LONG)
-    keep.click()
+    click(keep)
     expect(keep).to_be_checked()
     rest(page)
     accessible_and_fits(page)

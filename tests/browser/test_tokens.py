@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from inference import LocalBackend
 from inference.tasks.tokenizer_steps import TokenSteps
 from tests.support import tinymodels
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, open_page, read, text_box
@@ -93,10 +93,10 @@ def a_word_is_followed_to_its_pieces(page: Page) -> None:
     becomes = "“embeddings” becomes em · ##bed · ##ding · ##s, after 18 look-ups"
     # The sentence appears once because the second tokenizer splits the word differently.
     expect(page.get_by_text(becomes)).to_be_visible()
-    row(page, "3. Cut into pieces").filter(has_text="[MASK]").click()
+    click(row(page, "3. Cut into pieces").filter(has_text="[MASK]"))
     expect(page.get_by_role("status").filter(has_text="“[MASK]”")).to_have_count(1)
     expect(page).to_have_url(re.compile("at=4"))
-    row(page, "2. Split").filter(has_text="running").click()
+    click(row(page, "2. Split").filter(has_text="running"))
     expect(page.get_by_text("“running” is in the vocabulary whole.")).to_be_visible()
     expect(row(page, "2. Split").and_(page.locator("[aria-pressed=true]"))).to_have_text(["running"])
 
@@ -122,7 +122,7 @@ def test_two_tokenizers_side_by_side_of_which_one_reads_two_texts(page: Page, tw
     pieces.filter(has_text="<0xC3>").hover()
     expect(page.locator(".characters .lit")).to_have_text(["é"])
     expect(row(page, "2. Split", way=0).and_(page.locator(".lit"))).to_have_text(["cafe"])
-    pieces.filter(has_text="<0xC3>").click()
+    click(pieces.filter(has_text="<0xC3>"))
     expect(page.get_by_text(re.compile(r"“Café” becomes .* merge"))).to_be_visible()
     expect(page.get_by_text("“cafe” is in the vocabulary whole.")).to_be_visible()
     if folder := os.environ.get("HEADLIGHT_SCREENSHOTS"):

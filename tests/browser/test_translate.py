@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 from attention.alignment import CrossRowConvention, alignment
 from attention.edits import MaskEdge, Uniform
 from inference import TraceRequest
-from tests.support.atrest import click, hears_clicks
+from tests.support.atrest import click, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
@@ -57,13 +57,14 @@ def click_cell(page: Page, key: str, column: int, row: int) -> None:
     """Click a cell of the figure ``key`` after the figure handles clicks."""
     figure = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
+    rest(page)
     hears_clicks(figure)
     cell = figure.evaluate(
         """(plot, [column, row]) => { const {xaxis, yaxis} = plot._fullLayout;
         return [xaxis._offset + xaxis.d2p(column), yaxis._offset + yaxis.d2p(row)]; }""",
         [column, row],
     )
-    figure.click(position={"x": cell[0], "y": cell[1]})
+    click(figure, position={"x": cell[0], "y": cell[1]})
 
 
 def test_the_translation_is_the_model_s_own_token_for_token_and_its_steps_and_heads_are_picked(
@@ -121,7 +122,7 @@ def the_steps_are_gone_through_one_by_one(page: Page, translator: Translator, to
     read_so_far = page.get_by_label("Decoder", exact=True).locator(".chip")
     expect(read_so_far).to_have_count(len(tokens))
     expect(read_so_far.nth(2)).to_have_attribute("class", re.compile("masked"))
-    page.get_by_role("button", name="Next step").click()
+    click(page.get_by_role("button", name="Next step"))
     says(page, f"Step 3 of {len(tokens)}")
     expect(page).to_have_url(re.compile("[?&]step=2"))
 
@@ -184,7 +185,7 @@ def test_every_view_is_accessible_and_fits_and_every_head_is_of_exactly_this_tra
     page: Page, translator: Translator
 ) -> None:
     opened(page, translator, show="heads", side="encoder")
-    page.get_by_role("radio", name="Beam search").click()
+    click(page.get_by_role("radio", name="Beam search"))
     expect(page).to_have_url(re.compile("way=beam"))
     every_head_of_every_part(page, translator)
     for show in each_view(page, {"heads": SHOWS["heads"], **SHOWS}):  # Start with the view that is already open.
@@ -205,7 +206,7 @@ def every_head_of_every_part(page: Page, translator: Translator) -> None:
             assert (int(shown["layer"]), int(shown["head"])) == best_head(trace)
             assert shown["base"].endswith(trace.id)
         at, last = 3 * int(shown["layer"]) + int(shown["head"]), 5 if side == "encoder" else 8
-        page.get_by_role("button", name="Next head" if at < last else "Previous head").click()
+        click(page.get_by_role("button", name="Next head" if at < last else "Previous head"))
         layer, head = divmod(at + 1 if at < last else at - 1, 3)
         painted(page, layer=layer, head=head)
         expect(page).to_have_url(re.compile(f"cross={layer}-{head}" if side == "cross" else f"layer={layer}"))

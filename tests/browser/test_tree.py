@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.apps import Scripts
+from tests.support.atrest import click
 from tests.support.browser import PHONE
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.visitor import box_of
@@ -104,21 +105,21 @@ def test_the_current_node_is_seen_a_tree_is_saved_a_node_says_what_it_is_and_is_
     expect(opened.get_by_role("tree", name="A chain").get_by_role("treeitem", name="word198")).to_be_focused()
     first = opened.locator(".hl.tree").first
     with opened.expect_download() as download:
-        first.get_by_role("button", name="Save as SVG").click()
+        click(first.get_by_role("button", name="Save as SVG"))
     assert download.value.suggested_filename == "headlight-Beams.svg"
     saved = Path(download.value.path()).read_text(encoding="utf-8")
     assert saved.startswith("<svg")
     assert "&lt;b&gt;Je&lt;/b&gt;" in saved
     assert "<title>Beams</title>" in saved
     with opened.expect_download() as download:
-        first.get_by_role("button", name="Save as PNG").click()
+        click(first.get_by_role("button", name="Save as PNG"))
     assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
     expect(beams(opened)).to_have_count(6)
     expect(node(opened, "<b>Je</b>, log-probability −0.25, kept, step 1")).to_have_count(1)
     expect(node(opened, "es, log-probability −1.75, kept, current")).to_have_attribute("aria-selected", "true")
     node(opened, "suis").hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("suislog-probability −0.50dropped")
-    node(opened, "suis").click()
+    click(node(opened, "suis"))
     expect(opened.get_by_text("at a2")).to_be_visible()
     expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "es,")).to_have_attribute("aria-selected", "false")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Position
 
 PATIENCE = 60_000  # Milliseconds; on a busy machine the first page waits half of this for torch.
 
@@ -43,13 +43,14 @@ def rest(page: Page, patience: int = PATIENCE) -> None:
     page.evaluate(RESTS, patience)
 
 
-def click(place: Locator) -> None:
-    """Click when the page is at rest.
+def click(place: Locator, patience: int = PATIENCE, position: Position | None = None) -> None:
+    """Click when the page is at rest, by default in the middle of ``place``.
 
-    Parts above ``place`` that appear late would move it away from the click.
+    Parts above ``place`` that appear late would move it away from the click. ``patience`` limits the wait for the
+    page and then the wait for ``place``, each in milliseconds.
     """
-    rest(place.page)
-    place.click()
+    rest(place.page, patience)
+    place.click(timeout=patience, position=position)
 
 
 def hears_clicks(figure: Locator) -> None:

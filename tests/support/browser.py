@@ -4,9 +4,8 @@ The functions for tests are in atrest.py (waiting), running.py (further apps) an
 
     def test_a_click_is_kept(page, app_url):
         visit(page, app_url)                                   # waits until the page is loaded and at rest
-        page.get_by_role("button", name="Layer 3").click()
+        click(page.get_by_role("button", name="Layer 3"))      # waits until no late part of the page can move it
         expect(page).to_have_url(re.compile("layer=3"))        # wait for visible results, never for a fixed time
-        click(page.get_by_text("Table", exact=True))         # for places below drawings that appear late
 
 Fixtures (those of servers are in apps.py)
     app_url     the address of the app, started a single time, offline. Its log is read at the end: a traceback fails

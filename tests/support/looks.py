@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.support.accessibility import accessibility
-from tests.support.atrest import rest
+from tests.support.atrest import click, rest
 from tests.support.browser import PHONE, Theme
 
 if TYPE_CHECKING:
@@ -97,6 +97,6 @@ def each_view(page: Page, views: Mapping[str, str]) -> Iterator[str]:
 def turn(page: Page, label: str) -> None:
     """Select a radio option by its name and wait until the page is at rest."""
     picked = page.get_by_role("radio", name=label, exact=True)
-    picked.click()
+    click(picked)
     expect(picked).to_be_checked()
     rest(page)

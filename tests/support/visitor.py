@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Download, FilePayload, FloatRect, Locator, Page, expect
 
 from inference import EMBEDDED
-from tests.support.atrest import PATIENCE, hears_clicks, rest
+from tests.support.atrest import PATIENCE, click, hears_clicks, rest
 from tests.support.savedfiles import text_of
 from ui.show.top_bar import UPLOAD
 from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
@@ -34,13 +34,13 @@ def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
 
 def open_options(page: Page) -> None:
     """Open the popover of the view options."""
-    page.get_by_role("button", name="View options").click()
+    click(page.get_by_role("button", name="View options"))
 
 
 def open_saved_trace(page: Page, file: FilePayload | Path) -> None:
     """Open a file in the popover of saved traces"""
     if not page.locator(SAVED_TRACE).is_visible():
-        page.locator(".st-key-saved_traces button").click()
+        click(page.locator(".st-key-saved_traces button"))
     page.locator(f"{SAVED_TRACE} input[type=file]").set_input_files(file)
 
 
@@ -54,11 +54,11 @@ def go_to(page: Page, view: str) -> None:
     """Open a view of the app by the navigation and the tabs of its page."""
     there = BY_VIEW[view]
     place = page.locator(".st-key-top_bar") if there in HIDDEN else page.get_by_test_id("stSidebar")
-    place.get_by_role("link", name=there.title, exact=True).click()
+    click(place.get_by_role("link", name=there.title, exact=True))
     if len(there.views) > 1:  # The link of the page that is open keeps its view.
         # The page before may have a control with the name of the tab.
         expect(page.get_by_role("heading", level=1)).to_have_text(there.title)
-        page.get_by_role("radio", name=title_of(view), exact=True).click()
+        click(page.get_by_role("radio", name=title_of(view), exact=True))
 
 
 def stands(page: Page) -> None:

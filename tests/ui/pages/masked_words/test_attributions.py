@@ -40,4 +40,6 @@ def test_the_largest_absolute_occlusion_is_named(left_out: list[float], sentence
 @pytest.mark.parametrize(("value", "shown"), [(-1.2, "1.20"), (1.2, "+1.20")])
 def test_the_largest_integrated_gradient_has_its_direction(value: float, shown: str) -> None:
     found = describe_attributions(scores([0.5, 0.1, 0.2], [1.1, 0.3, value]), WORDS)
-    assert found.endswith(f"{shown}.") and "“baked”" in found and ("+" in found) == (value > 0)
+    assert found.endswith(f"{shown}.")
+    assert "“baked”" in found
+    assert ("+" in found) == (value > 0)
