@@ -15,4 +15,4 @@ class NotInClass(ValueError):
 
 def no_room(code: str) -> str:
     """Return the message for a code to which no class of students belongs."""
-    return gettext_lazy("There is no room “{code}”: it is closed, or the code is wrong.", code=code[:20])
+    return gettext_lazy("There is no class “{code}”: it is closed, or the code is wrong.", code=code[:20])

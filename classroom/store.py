@@ -83,7 +83,7 @@ class Store:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
                 raise NotInClass(
-                    gettext_lazy("This server has {most} rooms. Close one, or come back later.", most=MOST_ROOMS)
+                    gettext_lazy("This server has {most} classes. Close one, or come back later.", most=MOST_ROOMS)
                 )
             code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
             base.execute(
@@ -108,7 +108,7 @@ class Store:
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
             if count >= MOST_STUDENTS:
-                raise NotInClass(gettext_lazy("This room is full: {most} seats.", most=MOST_STUDENTS))
+                raise NotInClass(gettext_lazy("This class is full: {most} seats.", most=MOST_STUDENTS))
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
     def present(self, code: str, who: str, view: str) -> None:
@@ -140,7 +140,7 @@ class Store:
         with self._teaching(code, who) as base:
             (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
             if number > MOST_QUESTIONS:
-                raise NotInClass(gettext_lazy("A room takes {most} questions. Open another.", most=MOST_QUESTIONS))
+                raise NotInClass(gettext_lazy("A class takes {most} questions. Open another.", most=MOST_QUESTIONS))
             base.execute("INSERT INTO question VALUES (?, ?, ?)", (code, number, question.to_json()))
             base.execute("UPDATE room SET question=?, revealed=0 WHERE code=?", (number, code))
         return int(number)
@@ -380,14 +380,14 @@ class Store:
     def _refuse_others(self, base: sqlite3.Connection, code: str, who: str) -> None:
         (teacher,) = base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
         if not secrets.compare_digest(teacher, _hash_member(code, who)):
-            raise NotInClass(gettext_lazy("Only the teacher of this room can do that."))
+            raise NotInClass(gettext_lazy("Only the teacher of this class can do that."))
 
     def _student(self, base: sqlite3.Connection, code: str, who: str) -> int:
         found = base.execute(
             "SELECT number FROM student WHERE room=? AND secret=?", (code, _hash_member(code, who))
         ).fetchone()
         if found is None:
-            raise NotInClass(gettext_lazy("You are not in this room. Join it with its code."))
+            raise NotInClass(gettext_lazy("You are not in this class. Join it with its code."))
         return int(found[0])
 
     def _author(self, base: sqlite3.Connection, code: str, who: str) -> int:

@@ -71,7 +71,7 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
     problems.allow(DEEP_LINK)
     open_page(page, below.url, "/classroom")
     click(page.get_by_role("button", name="Open a class"))
-    # The page shows no link to the room because the app listens on this machine only.
+    # The page shows no link to the class because the app listens on this machine only.
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     with browser.new_context(locale="en-GB") as context:
         student = context.new_page()

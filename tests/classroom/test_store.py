@@ -126,7 +126,7 @@ def test_who_is_not_in_the_room_neither_sees_nor_answers(store: Store, code: str
         lambda code, who: store.set_hand(code, who, True),
         store.withdraw,
     ):
-        with pytest.raises(NotInClass, match="this room"):
+        with pytest.raises(NotInClass, match="this class"):
             act(code, "stranger")
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -
         held = left.read_bytes()
         assert b"Cleopatra" not in held, left.name
         assert b"hippopotamus" not in held, left.name
-    with pytest.raises(NotInClass, match="no room"):
+    with pytest.raises(NotInClass, match="no class"):
         store.student_view(code, ANNA)
     assert store.version(code) == 0
 

@@ -180,7 +180,7 @@ PAGES = {
             ({**GUESSING, "text": "We [MASK] [MASK] it."}, "第 1 个空："),
             ({**GUESSING, "show": "looks"}, "给了“"),
             {**GUESSING, "show": "layers"},
-            ({**GUESSING, "show": "words"}, "按遮挡法"),
+            ({**GUESSING, "show": "words"}, "积分梯度：“"),
             ({**GUESSING, "show": "surprise"}, "伪困惑度"),
             ({**GUESSING, "show": "two"}, "几率改变了"),
             ({**GUESSING, "show": "two", "one": "is"}, "两个不同的词"),

@@ -61,7 +61,7 @@ def test_a_code_that_is_none_is_said_and_stays_typed() -> None:
     seat = asked("classroom")
     seat.text_input(key="classroom_code").input("NOROOM")
     press(seat, "Join")
-    assert any("There is no room “NOROOM”" in said for said in notes(seat, "refusal"))
+    assert any("There is no class “NOROOM”" in said for said in notes(seat, "refusal"))
     assert seat.text_input(key="classroom_code").value == "NOROOM"
 
 
