@@ -90,7 +90,9 @@ class LabelledPairs:
 
 
 def join_pairs(parts: Iterable[tuple[Numbers, Numbers, int, int]]) -> LabelledPairs:
-    """Build the pairs from a tuple (query, candidate keys, index of the labelled key, group) per query.
+    """Return labelled query–key pairs, from (query, candidate keys, index of the labelled key, group) for each query.
+
+    Queries of sentences that depend on each other have the same group.
 
     >>> pairs = join_pairs([(np.ones(2), np.eye(2), 1, 0), (np.zeros(2), np.eye(2), 0, 5)])
     >>> pairs.starts.tolist(), pairs.labelled.tolist(), pairs.contrast().tolist()

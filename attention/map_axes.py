@@ -30,7 +30,7 @@ class Names:
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the token counts without the last token of a generated text, which the model never read."""
+        """Return these names for one token less: the model never read the last token of a generated text."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:

@@ -189,7 +189,7 @@ BLOCK = 2**21  # limit on the weights in memory while a large map is pooled
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A trace with view options; its rows and columns are cells, which are tokens or words.
+    """A trace as it is displayed: the rows and columns of its maps are tokens or whole words.
 
     Its methods are like those of the trace. If special tokens are hidden and ``renormalise`` is set, each row is scaled
     to sum to one. Otherwise the weights are those of the model, and a row sums to the weight on visible tokens.

@@ -43,7 +43,7 @@ class Backend(Protocol):
     """The interface that a page uses, in this process or remote; every method may raise UserError."""
 
     def models(self) -> Sequence[ModelCard]:
-        """Return the cards of the models to choose from; the embedded model comes first."""
+        """Return the cards of the models to choose from; the model that comes with the app is first."""
         ...
 
     def trace(self, request: TraceRequest) -> Trace:

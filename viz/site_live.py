@@ -70,7 +70,7 @@ class LiveModel:
 
 @dataclass(frozen=True, eq=False)
 class LiveMasks:
-    """A model for masked words in the browser: its name, and the files of inference.browser.export."""
+    """A model that predicts masked words in the browser: its name, and the files that inference.browser.export made."""
 
     name: str
     graph: bytes

@@ -99,9 +99,9 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """Return the number of the operand ``x`` from which the number at index ``at`` of a result was computed.
+    """Return the element of the operand ``x`` that entered the number at index ``at`` of an elementwise result.
 
-    The operand is an array, which may be broadcast, or a plain number.
+    The operand is an array, which may have been broadcast, or a plain number.
     """
     if not isinstance(x, np.ndarray):
         return Factor(float(x))

@@ -91,9 +91,10 @@ def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | Non
 
 
 def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs | None = None) -> tuple[Array, int]:
-    """Return the last stage's output after a change of the requested stage, and the number of changed values.
+    """Return the model's output after a change of some numbers of a stage, and how many numbers changed.
 
-    Raise UserError if the pass lacks the stage.
+    A stage is a torch call of the forward pass. Its numbers become ``question.to``, or those of the same stage for the
+    input ``other`` if it is given. Raise UserError if the pass lacks the stage.
     """
     changed: list[int] = []
     lender = None if other is None else RecipientHook(_record_donor(model, other, question))

@@ -233,7 +233,7 @@ def mean_interval(values: Integers) -> tuple[Integers, Integers, Integers]:
 
 @dataclass(frozen=True)
 class HeadName:
-    """A head of an atlas: its stack, layer and number in the layer."""
+    """A head in an atlas of heads: its stack ("encoder", "decoder" or "cross"), layer and number in the layer."""
 
     part: str
     layer: int

@@ -173,7 +173,7 @@ def view_at(path: str, field: str | None) -> str:
 
 
 def view_fields(view: str) -> dict[str, str]:
-    """Return the query field of a view; {} for the first view of its page.
+    """Return the fields of an address (URL) that select a view of its page; {} for the first view.
 
     >>> view_fields("find"), view_fields("explore")
     ({'view': 'find'}, {})

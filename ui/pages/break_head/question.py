@@ -95,9 +95,9 @@ Kind = Literal["swapped", "reworded"]
 class Trial:
     """Another sentence, with the head's weights on the same words.
 
-    The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
-    is the weight of the word that was right in the visitor's sentence. Which noun is right in the swapped sentence
-    depends on its meaning, so the outcome only states the preferred word.
+    It is the visitor's sentence with its two nouns swapped, or another wording of it. ``test`` has the weights, or None
+    if the model could not read the sentence or a word is missing. After a swap, nobody knows which noun is right. Then
+    "right" is the noun that was right in the visitor's sentence, and the outcome only states which noun is preferred.
     """
 
     kind: Kind

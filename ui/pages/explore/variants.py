@@ -79,7 +79,7 @@ def variants_of(choice: ViewState) -> Variants | None:
 
 
 def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> None:
-    """Draw the switch between the two texts, and a sentence about the heads that change."""
+    """Draw the switch between the two texts of ``variants``, which differ in a word, and ``sentence`` next to it."""
     st.session_state[KEY] = choice.text
     with st.container(horizontal=True, vertical_alignment="center", key="variants"):
         st.segmented_control(

@@ -56,7 +56,7 @@ def history_of(request: NextToken) -> dict[Path, WrittenToken]:
 
 
 def write(request: NextToken, candidate: NextCandidate) -> None:
-    """Append a token: add it to the history, and write the new path to the address."""
+    """Append a token to the generated text, in the history of this session and in the page's address (URL)."""
     note(request, candidate)
     go_to(request, (*request.written, candidate.token))
 

@@ -91,7 +91,7 @@ class PatchingResult:
         return places * draws(places)
 
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
-        """Return the patches that belong to a cell of the map of heads (kind "h") or of the map of vectors."""
+        """Return the patches of a cell of the map of heads (kind "h"), or of the map of residual vectors (kind "s")."""
         if kind == "h":
             return head_patches([place], self.pairs, self.part)[0]
         return residual_patches(self.layers, self.pairs, _residual_part(self.part))[

@@ -212,7 +212,10 @@ def how_to_read() -> None:
 
 
 def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
-    """Draw the steps of the chosen model's tokenizer, and of a second tokenizer if it is selected in ``row``."""
+    """Draw the steps of the chosen model's tokenizer, and of a second one if the visitor selects it.
+
+    The widget that selects the second tokenizer is drawn in ``row``.
+    """
     revision = choice.revision or None
     with st.spinner(_("Reading the text")):
         found = [load_steps(choice, choice.model, revision)]

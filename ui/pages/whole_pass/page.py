@@ -155,7 +155,10 @@ def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
 
 
 def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice: ViewState) -> Stage:
-    """Draw all stages of the pass and its output; return the stage that is marked in the picture."""
+    """Draw all stages of the pass and its output; return the stage that the picture marks.
+
+    It is ``chosen``, or the next stage that the picture contains.
+    """
     parts = parts_of(asked.result.stages)
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = numbers.likely_end(asked, options)

@@ -139,9 +139,10 @@ class BadRequest(ValueError):
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """Return a binary message with the thumbnails of all heads, and each head's column means with their counts.
+    """Return a binary message with the thumbnails of all heads, and the mean weight on each key in every head.
 
-    ``places`` has the positional priors, as returned by ``content.places``.
+    The message also has the number of queries behind each mean. ``places`` has the positional priors, the mean weights
+    at each distance on other texts, as returned by ``content.places``.
     """
     crowd = found.crowd
     arrays = {
