@@ -19,7 +19,7 @@ LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 
 
 @dataclass(frozen=True)
-class Translation:
+class TranslatedQuestion:
     """The prompt of a question and its choices in another language, in the same order."""
 
     language: str
@@ -44,7 +44,7 @@ class Question:
     truth: str = ""
     tolerance: float = 0.0
     step: str = ""
-    translations: tuple[Translation, ...] = ()
+    translations: tuple[TranslatedQuestion, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -106,7 +106,8 @@ def read(written: str) -> Question:
     said: dict[str, Any] = json.loads(written)
     said["options"] = tuple(said["options"])
     said["translations"] = tuple(
-        Translation(one["language"], one["prompt"], tuple(one["options"])) for one in said.get("translations", ())
+        TranslatedQuestion(one["language"], one["prompt"], tuple(one["options"]))
+        for one in said.get("translations", ())
     )
     return Question(**said)
 
@@ -206,14 +207,14 @@ def format_prompt(question: Question) -> str:
 
     >>> from i18n import use_language
     >>> with use_language("zh"):
-    ...     format_prompt(Question("word", "Which?", translations=(Translation("zh", "哪个？"),)))
+    ...     format_prompt(Question("word", "Which?", translations=(TranslatedQuestion("zh", "哪个？"),)))
     '哪个？'
     """
     found = _translation(question)
     return found.prompt if found else question.prompt
 
 
-def _translation(question: Question) -> Translation | None:
+def _translation(question: Question) -> TranslatedQuestion | None:
     """Return the translation into the reader's language, or None."""
     return next((one for one in question.translations if one.language == active_language()), None)
 

@@ -107,7 +107,7 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     counts = tally.counts_of("coref")
     assert counts is not None
     text = said(page, "^Head 3-1, coref, from ")
-    direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
+    direction = next(at for at, name in enumerate(corpus.directions) if f"from {name};" in text)
     hits = int(counts.hits_by_head[direction, 3, 1])
     assert f"hits: {hits}, misses: {40 - hits} in 40 links of 40 sentences." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)

@@ -9,7 +9,7 @@ import pytest
 from classroom.errors import NotInClass
 from classroom.question import (
     Question,
-    Translation,
+    TranslatedQuestion,
     count_answers,
     count_correct,
     format_answer,
@@ -70,7 +70,7 @@ def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> No
         lambda: Question("song", "?"),  # type: ignore[arg-type]
         lambda: Question("word", " "),
         lambda: Question("word", "?" * 2001),
-        lambda: Question("word", "?", translations=(Translation("zh", " "),)),
+        lambda: Question("word", "?", translations=(TranslatedQuestion("zh", " "),)),
         lambda: Question("choice", "?", ("one",)),
         lambda: Question("choice", "?", tuple("abcdefghijklm")),
     ],
@@ -83,7 +83,7 @@ def test_what_cannot_be_asked(made: object) -> None:
 def test_a_question_is_read_as_it_was_written() -> None:
     question = Question("choice", "“<b>哪个</b>？”", ("甲", "乙"), "甲")
     assert read(question.to_json()) == question
-    translated = replace(question, step="it/1", translations=(Translation("en", "Which?", ("a", "b")),))
+    translated = replace(question, step="it/1", translations=(TranslatedQuestion("en", "Which?", ("a", "b")),))
     assert read(translated.to_json()) == translated
     earlier = '{"kind": "word", "prompt": "Which?", "options": [], "truth": "", "tolerance": 0.0}'
     assert read(earlier) == Question("word", "Which?"), "rooms of an earlier version stay readable"
@@ -91,7 +91,7 @@ def test_a_question_is_read_as_it_was_written() -> None:
 
 def test_a_reader_of_another_language_reads_the_translation() -> None:
     question = Question("choice", "Which?", ("left", "right"), "left", translations=(
-        Translation("zh", "哪边？", ("左", "右")),))  # fmt: skip
+        TranslatedQuestion("zh", "哪边？", ("左", "右")),))  # fmt: skip
     board = TeacherView(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "right"),))
     assert (format_prompt(question), format_answer(question, "left")) == ("Which?", "left")
     with use_language("zh"):

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.view import DisplayToken
 from classroom.errors import NotInClass
-from classroom.question import KINDS, Kind, Translation
+from classroom.question import KINDS, Kind, TranslatedQuestion
 from classroom.question import Question as Asked
 from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, use_language
 from i18n.lists import join_sentences
@@ -353,9 +353,9 @@ def class_question(key: Key, question: LessonQuestion, right: CheckedAnswer | No
     return replace(asked, step=_step(key), translations=tuple(given))
 
 
-def _translation(question: LessonQuestion, language: str) -> Translation:
+def _translation(question: LessonQuestion, language: str) -> TranslatedQuestion:
     with use_language(language):
-        return Translation(
+        return TranslatedQuestion(
             language, markdown_of(question.ask), tuple(markdown_of(text) for _key, text in question.choices)
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from classroom.question import Translation
+from classroom.question import TranslatedQuestion
 from classroom.store import Store
 from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
@@ -54,11 +54,11 @@ def test_a_question_is_asked_with_its_translations() -> None:
     seen, right = empty_view(None), CheckedAnswer("b", NOTHING)
     made = class_question(KEY, choice, right, seen)
     assert (made.step, made.prompt, made.truth) == ("it_and_animal/1", "Which?", "right")
-    assert made.translations == (Translation("zh", "哪个？", ("左", "右")),)
+    assert made.translations == (TranslatedQuestion("zh", "哪个？", ("左", "右")),)
     with use_language("zh"):
         made = class_question(KEY, choice, right, seen)
     assert (made.prompt, made.truth) == ("哪个？", "右")
-    assert made.translations == (Translation("en", "Which?", ("left", "right")),)
+    assert made.translations == (TranslatedQuestion("en", "Which?", ("left", "right")),)
     assert not class_question(KEY, LessonQuestion("word", ASK), None, seen).translations
 
 
