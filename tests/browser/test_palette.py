@@ -15,6 +15,13 @@ from tests.support.visitor import open_page, painted
 from ui.state.navigation import BY_VIEW
 
 
+def search(page: Page, typed: str) -> None:
+    """Open the search by its keys, type, and pick the first entry."""
+    page.keyboard.press("Control+k")
+    page.keyboard.type(typed)
+    page.keyboard.press("Enter")
+
+
 def test_a_page_and_a_setting_are_found_by_keys(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=2, head=3)
     painted(page)
@@ -25,14 +32,10 @@ def test_a_page_and_a_setting_are_found_by_keys(page: Page, app_url: str) -> Non
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
-    page.keyboard.press("Control+k")
-    page.keyboard.type("special tok")
-    page.keyboard.press("Enter")
+    search(page, "special tok")
     expect(page).to_have_url(re.compile("special=0"))
     rest(page)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("word vect")
-    page.keyboard.press("Enter")
+    search(page, "word vect")
     expect(page.get_by_role("heading", level=1)).to_have_text(BY_VIEW["vectors"].title)
     expect(page).to_have_url(re.compile("view=vectors.*layer=2&head=3"))
 
@@ -41,17 +44,13 @@ def test_a_lesson_and_the_projector_view_are_found_by_keys(page: Page, app_url: 
     open_page(page, app_url)
     painted(page)
     rest(page)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("three trails")
-    page.keyboard.press("Enter")
+    search(page, "three trails")
     expect(page).to_have_url(re.compile("lessons.*lesson=three_trails"))
     rest(page)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("projector")
-    page.keyboard.press("Enter")
+    search(page, "projector")
     leave = page.get_by_role("button", name="Leave the projector view (Esc)")
     expect(leave).to_be_focused()
-    leave.click()
+    click(leave)
     expect(leave).to_have_count(0)
 
 

@@ -172,7 +172,7 @@ def guess_nouns(view: View, source: int) -> list[int]:
 
 
 def is_likely_noun(view: View, cell: int) -> bool:
-    """Return whether a word follows a determiner or is capitalised, and is not a determiner."""
+    """Return True if a word follows a determiner or is capitalised, and is not a determiner."""
     return is_word(view, cell) and not _is_determiner(view, cell) and _noun_kind(view, cell) < OTHER_WORD
 
 
@@ -194,7 +194,7 @@ def _is_determiner(view: View, cell: int) -> bool:
 
 
 def _opens_sentence(view: View, cell: int) -> bool:
-    """Return whether a word opens a sentence before its subject, as "Yesterday" does in "Yesterday Maria sang".
+    """Return True if a word opens a sentence before its subject, as "Yesterday" does in "Yesterday Maria sang".
 
     The next cell is then a punctuation mark, a determiner, a pronoun or a capitalised word.
     """

@@ -40,7 +40,7 @@ from ui.state.params import set_params
 
 def draw_teachers_key(known: NamedLesson) -> None:
     """Draw the teacher's key, with the button that saves it as a page to print."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="lesson_key_navigation"):
         st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
                   icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
         place = st.empty()
