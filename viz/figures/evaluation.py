@@ -336,8 +336,8 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             "%{customdata[3]} links<extra></extra>"
         ),
     )
-    chances = {score.chance for score in scores}
-    if len(chances) == 1 and (chance := chances.pop()) is not None:
+    if has_chance_line(scores):
+        chance = scores[0].chance
         figure.add_scatter(
             name=_("chance, {chance:.0f} %", chance=chance),
             x=[chance, chance],
@@ -359,6 +359,12 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
     # Plotly drops the margins of labels and legend if fewer than 64 pixels remain for the axes.
     figure.update_layout(height=210 + RELATION_SCORES_ROW * len(scores), margin={"b": LEGENDS})
     return figure
+
+
+def has_chance_line(scores: Sequence[RelationScore]) -> bool:
+    """Return True if all relations have the same known chance level, which is then drawn as a line."""
+    chances = {score.chance for score in scores}
+    return len(chances) == 1 and None not in chances
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:

@@ -14,18 +14,19 @@ from attention.head_names import head_label
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
-from probing.results import RelationRow, accuracies, candidates, rows, rule, to_csv, to_json
+from probing.results import RelationRow, accuracies, candidates, held_out_best, rows, rule, to_csv, to_json
 from probing.score import RelationCounts, ScoringRun, score
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
+from ui.run.progress import finished_state
 from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import TITLE, LinkScore, corpus_provenance, describe_relation, scored_links
 from ui.show.tables import download_button, draw_table
 from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
-from viz.figures.evaluation import RelationScore, relation_scores
+from viz.figures.evaluation import RelationScore, has_chance_line, relation_scores
 from viz.figures.head_maps import head_map, mark_heads
 from viz.paper.notebook import Computation
 
@@ -92,7 +93,8 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
     about = partial(_provenance, found, minimum_links=options.least, relations=len(best))
-    draw_chart(figure, "measure_scores", about=about, test=join_sentences(result, note))
+    computation = _best_heads(found, options, drawn)
+    draw_chart(figure, "measure_scores", about=about, computation=computation, test=join_sentences(result, note))
     st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
@@ -235,13 +237,14 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
         "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %)."
     )
+    computed = partial(_found_links, found, options, relation, way)
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
-               computation=_found_links(found, options, relation, way), test=join_sentences(result, note))  # fmt: skip
+               computation=computed(random=False), test=join_sentences(result, note))  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
-        draw_chart(figure, RANDOM_MAP, place=right, about=about, test=result)
+        draw_chart(figure, RANDOM_MAP, place=right, about=about, computation=computed(random=True), test=result)
     st.caption(join_sentences(note, _("Click a cell to select its head.")))
 
 
@@ -254,19 +257,47 @@ def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
 WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
 
 
-def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, way: str) -> Computation | None:
-    """Return the computation of the links that each head finds; None for a file of the reader."""
-    if options.data not in READY:
+def _scores(found: CorpusScores, options: MeasureOptions, code: str, **names: Any) -> Computation | None:
+    """Return notebook code that runs ``code`` on ``corpus`` and ``tallies``, the counts of the links that heads find.
+
+    ``tallies`` has the counts of the model and, if they are known, of random weights. ``names`` are the other names
+    that the code uses. Return None for a file of the reader and for a run that was stopped.
+    """
+    controls = [False] if found.random is None else [False, True]
+    runs = [ScoringRun(found.corpus, found.model, found.revision, control) for control in controls]
+    if options.data not in READY or not all(map(finished_state, runs)):
         return None
-    code = (
-        "corpus = load_ready_set(data)\nrun = ScoringRun(corpus, model, revision)\n"
-        "*_, state = score(backend, run)\n"
-        "percent = accuracies(state.tally.counts_of(relation), len(corpus.directions))\n"
-        f"numbers = percent{WAYS[way]}"
+    begun = (
+        "corpus = load_ready_set(data)\n"
+        f"runs = [ScoringRun(corpus, model, revision, control) for control in {controls}]\n"
+        "tallies = [[*score(backend, run)][-1].tally for run in runs]\n"
     )
     return Computation(
-        code, data=options.data, model=found.model, revision=found.revision, relation=relation,
-        load_ready_set=load_ready_set, ScoringRun=ScoringRun, score=score, accuracies=accuracies)  # fmt: skip
+        begun + code, data=options.data, model=found.model, revision=found.revision,
+        load_ready_set=load_ready_set, ScoringRun=ScoringRun, score=score, **names)  # fmt: skip
+
+
+def _found_links(
+    found: CorpusScores, options: MeasureOptions, relation: str, way: str, *, random: bool
+) -> Computation | None:
+    """Return the computation of the links that each head finds; ``random`` is True for random weights."""
+    code = (
+        f"percent = accuracies(tallies[{int(random)}].counts_of(relation), len(corpus.directions))\n"
+        f"numbers = percent{WAYS[way]}"
+    )
+    return _scores(found, options, code, relation=relation, accuracies=accuracies)
+
+
+def _best_heads(found: CorpusScores, options: MeasureOptions, scores: Sequence[RelationScore]) -> Computation | None:
+    """Return the computation of the marks of ``relation_scores``, by series: random weights, rule, heads, chance."""
+    code = (
+        "best, *random = [[held_out_best(tally, corpus, relation) for relation in relations] for tally in tallies]\n"
+        "numbers = [row.accuracy for rows in random for row in rows if row is not None]\n"
+        "numbers += [row.baseline for row in best] + [row.accuracy for row in best]"
+    )
+    if has_chance_line(scores):
+        code += "\nnumbers += 2 * [best[0].chance]  # the ends of the dotted line"
+    return _scores(found, options, code, relations=[score.relation for score in scores], held_out_best=held_out_best)
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
