@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from attention.edits import Ablate
 from inference.tasks.atlas import MEASURES, Integers
+from inference.tasks.edit_effects import VectorEffects
 from probing.atlas.labels import local_index
 from probing.atlas.store import Atlas
 
@@ -133,6 +135,17 @@ def strongest_links(atlas: Atlas, head: int, kind: str, most: int) -> list[dict[
         }
         for row in rows
     ]
+
+
+def ablation_questions(atlas: Atlas, layer: int, part: str, most: int) -> list[VectorEffects]:
+    """Return a request for each of ``most`` random windows, for its vector without edits and without each head.
+
+    The heads are those of a layer of the stack ``part``.
+    """
+    _layers, heads = atlas.manifest["stacks"][part]
+    sets = ((), *((Ablate(layer, head),) for head in range(heads)))
+    model, revision = atlas.manifest["model"], atlas.manifest["revision"]
+    return [VectorEffects(model, revision, text=text, edits=sets) for text in ablation_windows(atlas, most)]
 
 
 def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:

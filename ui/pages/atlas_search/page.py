@@ -15,7 +15,7 @@ from probing.atlas.store import Atlas
 from ui.input.controls import bound_widget
 from ui.pages.atlas_search.options import AtlasSearchOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.atlases import atlas_provenance, describe_atlas, draw_links, pick_atlas, read_windows
+from ui.show.atlases import atlas_computation, atlas_provenance, describe_atlas, draw_links, pick_atlas, read_windows
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
@@ -111,7 +111,13 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
         _("Stored links by head"),
         _("Links"),
     )
-    draw_chart(figure, "atlas_hits", about=partial(atlas_provenance, atlas, _describe_query()))
+    computation = atlas_computation(
+        atlas,
+        f"heads = find_links(atlas, query).columns['head']\n"
+        f"numbers = [count for _head, count in Counter(heads.tolist()).most_common({SHOWN_HEADS})]",
+        find_links=find_links, query=_query(), Counter=Counter)  # fmt: skip
+    about = partial(atlas_provenance, atlas, _describe_query())
+    draw_chart(figure, "atlas_hits", about=about, computation=computation)
     traces = read_windows(atlas, columns["window"][:SHOWN_WINDOWS].tolist())
     for at, trace in enumerate(traces or ()):
         head = found.heads[columns["head"][at]]

@@ -7,22 +7,25 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, similarity
+from attention.edits import similarity
 from attention.mask import FloatArray
 from i18n import _
 from inference.errors import UserError
-from inference.tasks.edit_effects import VectorEffects
-from probing.atlas.heads import ablation_windows
+from probing.atlas.heads import ablation_questions
 from probing.atlas.store import Atlas, mean_interval
 from ui.run.notices import show_error, show_notice
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
-from ui.show.atlases import atlas_provenance
+from ui.show.atlases import atlas_computation, atlas_provenance
 from ui.show.chart import draw_chart, theme
 from viz.figures.token_bars import bars
 
 KEY = "atlas_ablation"
 WINDOWS = 16  # random windows on which the effect is measured
+CODE = """\
+questions = ablation_questions(atlas, *place)[:most]
+vectors = [backend.inspect(question).values for question in questions]
+numbers = np.mean([1 - similarity(found)[1:] for found in vectors], axis=0)"""  # code of a notebook
 
 
 def draw_ablation(atlas: Atlas, head: int) -> None:
@@ -68,7 +71,10 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             intervals=intervals,
         )
         about = partial(atlas_provenance, atlas, f"{len(changes)} random windows")
-        draw_chart(figure, "atlas_ablation_bars", about=about)
+        computation = atlas_computation(
+            atlas, f"place = {name.layer}, {name.part!r}, {WINDOWS}\n{CODE}", most=len(changes),
+            ablation_questions=ablation_questions, similarity=similarity)  # fmt: skip
+        draw_chart(figure, "atlas_ablation_bars", about=about, computation=computation)
         st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95 % interval."))
 
 
@@ -77,9 +83,6 @@ def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:
 
     The change is 1 − cosine. There are fewer windows if the visitor stops. Raise UserError if the model cannot be run.
     """
-    _layers, heads = atlas.manifest["stacks"][part]
-    sets = ((), *((Ablate(layer, head),) for head in range(heads)))
-    model, revision = atlas.manifest["model"], atlas.manifest["revision"]
-    questions = [VectorEffects(model, revision, text=text, edits=sets) for text in ablation_windows(atlas, WINDOWS)]
+    questions = ablation_questions(atlas, layer, part, WINDOWS)
     answers = map_questions(questions, _("Ablating each head"), lambda question: get_backend().inspect(question))
     return np.array([1 - similarity(answer.values)[1:] for answer in answers], np.float32)
