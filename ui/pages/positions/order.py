@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.mask import FloatArray
 from attention.positions import permute_map, shuffle_tokens, swap_words, words
-from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.positions import OrderPass, OrderRequest, OrderTest, Positions
-from inference.text.encoding import Encoding
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.positions.position_scheme import PositionsOptions, draw_position_scheme
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.run.traces import request_of
+from ui.run.traces import displayed_request, request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import csv_table, download_button, page_provenance
@@ -38,19 +34,23 @@ from viz.paper.notebook import Computation
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
+Head = tuple[int, int]  # (layer, head)
 NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
-def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
+def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderRequest, place: Head) -> None:
     """Draw a head's map of the reordered text next to its map of the original text in the new order.
 
     The pair is drawn with and without position encodings. If the head ignores the order, both maps are equal.
+    ``question`` is the request whose answer is ``test``, and ``place`` is (layer, head).
     """
+    layer, head = place
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
         here = permute_map(result.text[layer].weights(head), test.order)
-        views = [view_of_map(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
+        options = choice.words, choice.special, choice.renormalise
+        views = [test.view(trace, map_, *options) for map_ in (result.mixed[layer].weights(head), here)]
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             show_notice(
@@ -66,21 +66,35 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
             _("{name}: {text}", name=_("largest difference of a weight"), text=off),
         )
         titles = tuple(_("{name}: {text}", name=name, text=text) for text in (_("New order"), _("Permuted")))
-        for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
+        computations = (
+            _map_computation(choice, trace, question, f"test.{key}.mixed[{layer}].weights({head})"),
+            _map_computation(
+                choice, trace, question, f"permute_map(test.{key}.text[{layer}].weights({head}), test.order)",
+                permute_map=permute_map),
+        )  # fmt: skip
+        for side, title, map_, note, computation in zip(SIDES, titles, shown, notes, computations, strict=True):
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
-                draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
+                draw_matrices([sheet], f"order_{key}_{side}", numbers=False, computation=computation)
     st.caption(
         _("Rows attend to columns, in the new order. Left: the new order was run; right: the original map, permuted.")
     )
 
 
-def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
-    """Return a view of a map over the reordered tokens, with the view options of the page."""
-    row = trace.source
-    mixed = Encoding(row, row.segments).pick(test.order).row
-    one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
-    return View(one, test.part, choice.words, choice.special, choice.renormalise)
+def _map_computation(
+    choice: ViewState, trace: Trace, question: OrderRequest, code: str, **names: Any
+) -> Computation | None:
+    """Return notebook code for a map over the reordered tokens; ``code`` is an expression of ``test`` for its weights.
+
+    Return None if the displayed trace has no request.
+    """
+    reading = displayed_request(choice, trace)
+    if reading is None:
+        return None
+    begun = f"test = backend.inspect(request)\nweights = {code}\n"
+    shown = "numbers = test.view(backend.trace(reading), weights, *look).weights(0, 0)"
+    look = (choice.words, choice.special, choice.renormalise)
+    return Computation(begun + shown, request=question, reading=reading, look=look, **names)
 
 
 def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
@@ -129,7 +143,6 @@ def differences_csv(test: OrderTest) -> str:
     return csv_table(("layer", "head", "with positions", "without positions"), rows)
 
 
-Head = tuple[int, int]
 LIST, SHORT = 190, 130  # Widths of a list of words and of a list of numbers, in pixels.
 
 
@@ -162,7 +175,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
         return
     layer, head = _pick_head(choice, test, row)
     show_notice(what_came_of_it(trace.model.name, test), role="status")
-    maps(choice, trace, test, layer, head)
+    maps(choice, trace, test, question, (layer, head))
     _strips(trace.source, order)
     show_notice(draw_position_scheme(held), role="status")
     show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
