@@ -14,6 +14,7 @@ from i18n import _, gettext_lazy, translate
 from ui.input.controls import bound_widget
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
+from ui.pages.vectors.umap_worker import arrange
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
@@ -38,8 +39,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     """Draw a projection of at most MOST evenly spaced ``vectors``, shape (point, channel), to 2 or 3 dimensions.
 
     ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
-    indices of faint points. ``computation`` is notebook code that computes ``vectors``; a notebook is offered for the
-    PCA only, not for UMAP.
+    indices of faint points. ``computation`` is notebook code that computes ``vectors``.
     """
     axes = _controls(options)
     if len(names) < 3:
@@ -63,6 +63,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     shown = np.asarray(vectors[kept] if len(kept) < len(names) else vectors)
     labels = [names[at] for at in kept]
     common: dict[str, Any] = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
+    order = drawing_order(len(kept), **common)
     title = _(
         "The {what}: {channels:,} dimensions projected to {axes}", what=what, channels=vectors.shape[1], axes=axes
     )
@@ -72,8 +73,8 @@ def picture(  # noqa: PLR0913  (options of a single figure)
         named = [f"{_('Axis {axis}', axis=at)} ({share:.0%})" for at, share in enumerate(found.shares, 1)]
         figure = scatter(found.points, labels, named, theme(), title, **common)
         if computation is not None:
-            order = kept[drawing_order(len(kept), **common)]
-            computation = computation.then(f"numbers = pca(vectors[order], {axes}).points[:, -1]", order=order, pca=pca)
+            code = f"numbers = pca(vectors[order], {axes}).points[:, -1]"
+            computation = computation.then(code, order=kept[order], pca=pca)
     else:
         points = _umap_points(shown, axes, what)
         if points is None:
@@ -90,7 +91,12 @@ def picture(  # noqa: PLR0913  (options of a single figure)
         figure = scatter(
             points, labels, [_("Axis {axis}", axis=at + 1) for at in range(axes)], theme(), title, **common
         )
-        computation = None
+        if computation is not None:
+            code = (
+                "# UMAP amplifies rounding errors, so the points can differ on another machine.\n"
+                f"numbers = arrange(vectors[kept], {axes}, {NEIGHBOURS})[order, -1]"
+            )
+            computation = computation.then(code, kept=kept, order=order, arrange=arrange)
     draw_chart(figure, "vectors_picture", about=model_provenance, computation=computation)
     st.caption(translate(MARKS))
 
