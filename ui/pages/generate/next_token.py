@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -25,6 +26,9 @@ from viz.paper.notebook import Computation
 
 CHIPS = "generate_candidates"
 ENDED = gettext_lazy("The text has ended or reached the maximum length.")
+SUMS = """\
+chances = [(found.probability, found.drawn) for found in candidates]
+numbers = np.cumsum(np.transpose(chances), axis=1)"""  # code of a notebook
 BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
@@ -68,23 +72,14 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
-    code = f"numbers = [found.probability for found in backend.predict(request).candidates[:{most}]]"
+    about = partial(_provenance, request)
+    computation = Computation("candidates = backend.predict(request).candidates", request=request)
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
-    draw_chart(
-        figure,
-        "generate_bars",
-        place=left,
-        computation=Computation(code, request=request),
-        about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
-    )
+    chances = computation.then(f"numbers = [found.probability for found in candidates[:{most}]]")
+    draw_chart(figure, "generate_bars", place=left, computation=chances, about=about)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
     curve = cumulative(*sums, step.possible, theme(), _("Cumulative probability"))
-    draw_chart(
-        curve,
-        "generate_sums",
-        place=right,
-        about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
-    )
+    draw_chart(curve, "generate_sums", place=right, computation=computation.then(SUMS), about=about)
     st.caption(
         _(
             "Bars: softmax over the vocabulary. Marks: after temperature, top-k, top-p "
@@ -95,6 +90,11 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     if any(BYTE in found.piece for found in first):
         st.text(_("A token such as <0xE2> is one byte."))
     _table(request, step, most)
+
+
+def _provenance(request: NextToken) -> dict[str, Any]:
+    """Return the provenance of a step: the model, the prompt and the generated tokens."""
+    return {**model_provenance(), "text": request.text, "written_tokens": list(request.written)}
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
@@ -199,5 +199,5 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
             csv_table(names, rows),
             "headlight-next-token.csv",
             _("All digits"),
-            provenance={**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
+            provenance=_provenance(request),
         )

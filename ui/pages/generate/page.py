@@ -23,6 +23,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 
 def how_to_read() -> None:
@@ -85,7 +86,8 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     masked = pick_page_model(MASKED, choice, GenerateOptions)
     text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
     try:
-        found = ask_model(MaskedWords(masked.model, masked.revision, text=text), _("Asking the model"))
+        request = MaskedWords(masked.model, masked.revision, text=text)
+        found = ask_model(request, _("Asking the model"))
     except UserError:  # The page shows how to install a model that writes.
         return
     guesses = found.blanks[-1].guesses
@@ -99,7 +101,9 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
         role="status",
     )
     pieces, chances = [guess.piece for guess in guesses], [guess.probability for guess in guesses]
-    draw_chart(bars(pieces, chances, theme(), text, marked=(0,)), "generate_mask", about=model_provenance)
+    code = "numbers = [guess.probability for guess in backend.predict(request).blanks[-1].guesses]"
+    draw_chart(bars(pieces, chances, theme(), text, marked=(0,)), "generate_mask", about=model_provenance,
+               computation=Computation(code, request=request))  # fmt: skip
 
 
 def draw_view() -> None:

@@ -25,15 +25,23 @@ from ui.pages.generate.options import (
 from ui.run.notices import show_notice
 from ui.run.progress import STOPPED, stoppable_steps
 from ui.run.services import get_backend
-from ui.show.tables import add_header, download_button
+from ui.show.chart import draw_notebook_menu
+from ui.show.tables import add_header, download_button, model_provenance
 from ui.state.params import parse_params
 from ui.state.session import own_query
 from viz.components.tree import tree as tree_view
 from viz.components.tree.tree import Kind, TreeNode
+from viz.paper.notebook import Computation
 
 TREE = "generate_tree"
 MOST = 2000  # tokens in the history of a prompt
 PROMPTS = 8  # prompts with a history
+
+CHANCES = """\
+numbers = []
+for *before, token in paths:
+    step = backend.predict(replace(request, written=tuple(before), also=(token,)))
+    numbers += [found.probability for found in step.candidates if found.token == token]"""  # code of a notebook
 
 Path = tuple[int, ...]
 
@@ -116,6 +124,17 @@ def tree(request: NextToken) -> None:
             unit=_("Probability"),
             names={"kept": _("shown path"), "other": _("other path")},
         )
+        _draw_menu(request, history)
+
+
+def _draw_menu(request: NextToken, history: dict[Path, WrittenToken]) -> None:
+    """Draw the menu with the notebook of the tree's known probabilities."""
+    known = {path: history[path].probability for path in sorted(history, key=len)}
+    paths = [path for path, probability in known.items() if probability is not None]
+    if paths:
+        draw_notebook_menu(
+            _("History"), TREE, [known[path] for path in paths], lambda: {**model_provenance(), "text": request.text},
+            Computation(CHANCES, request=request, paths=paths, replace=replace))  # fmt: skip
 
 
 def _go_to_node(request: NextToken) -> None:

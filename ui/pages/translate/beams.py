@@ -8,8 +8,16 @@ from i18n import _, gettext_lazy, translate
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.step import logs_of
-from ui.pages.translate.translation import BeamSearch, Translation, beam_tokens, width_of
+from ui.pages.translate.translation import (
+    BeamSearch,
+    Translation,
+    beam_tokens,
+    beams_computation,
+    beams_request,
+    width_of,
+)
 from ui.run.notices import show_notice
+from ui.show.chart import draw_notebook_menu
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import join_sentences, likelihood
 from ui.state.params import get_params
@@ -37,6 +45,11 @@ def beam_tree(translation: Translation) -> None:
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
         unit=_("Score"),
     )
+    fates = [fate for fate in FATES if options.dropped or fate != "dropped"]
+    request = beams_request(translation.asked, width_of(options))
+    scores = [node.value for node in nodes[1:]]
+    computation = beams_computation(request, search, fates)
+    draw_notebook_menu(_("Beams"), TREE, scores, page_provenance, computation)
     st.caption(
         _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,11 +195,16 @@ def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
     return tuple(tokens)
 
 
-def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
-    """Run beam search and show the best beam as it grows; raise UserError if it finds no translation."""
-    question = NextBeams(
+def beams_request(asked: NextTarget, width: int) -> NextBeams:
+    """Return the request for the first step of a beam search."""
+    return NextBeams(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, edits=asked.edits, width=width
     )
+
+
+def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
+    """Run beam search and show the best beam as it grows; raise UserError if it finds no translation."""
+    question = beams_request(asked, width)
     first = ask_model(question, _("Asking the model"))
     steps, place = [first], st.empty()
     doing = _("Asking the model")
@@ -284,6 +290,13 @@ numbers = logs[1:] - logs[0]
 """
 ABLATIONS = "sets = [(Ablate(*head, part),) for head in heads]\n"
 RANDOM = "sets = random_sets(edits, heads, keys, many, seed)\n"
+BEAMS = """\
+steps = [backend.predict(request)]
+while len(steps) < length:
+    steps.append(backend.predict(replace(request, beams=steps[-1].beams, finished=steps[-1].finished)))
+branches = [branch for step in steps for branch in step.branches if branch.fate in fates]
+numbers = [branch.score for branch in branches]
+"""
 MATRICES = "alignment(trace, *head, words, CrossRowConvention(read_at), special).weights"
 SCORES = """\
 run, state = AlignmentRun(load(), model, revision), AlignmentState()
@@ -304,6 +317,11 @@ def changes_computation(
     return Computation(
         f"{HEADS}{sets}{CHANGES}", reading=trace_of(translation.asked, translation.tokens), request=request, part=part,
         replace=replace, Ablate=Ablate, random_sets=random_sets, **names)  # fmt: skip
+
+
+def beams_computation(request: NextBeams, search: BeamSearch, fates: Sequence[str]) -> Computation:
+    """Return notebook code for the scores of the branches with these ``fates``; ``request`` is for the first step."""
+    return Computation(BEAMS, request=request, length=len(search.steps), fates=list(fates), replace=replace)
 
 
 def matrix_computation(
