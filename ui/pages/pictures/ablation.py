@@ -77,7 +77,14 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
         "picture_causes",
         on_click=keep_picked_head,
         about=lambda: model_fields(trace.model),
-        computation=watch.head_effects(places, len(trace.source)),
+        computation=watch.computation(
+            "((Ablate(*head),) for head in heads)",
+            "as_head_map(heads, changes)",
+            len(trace.source),
+            heads=places,
+            Ablate=Ablate,
+            as_head_map=as_head_map,
+        ),
     )
     download_button(
         _("Save as CSV"),
@@ -111,8 +118,14 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
         ),
         role="status",
     )
+    computation = watch.computation(
+        f"random_sets(edits, heads, {patches}, {RANDOM_SETS}, {SEED})", "changes", len(trace.source),
+        edits=edits, heads=places_of(trace), random_sets=random_sets)  # fmt: skip
     draw_chart(
-        random_figure(found, chosen, theme(), watch.effect), "picture_chance", about=lambda: model_fields(trace.model)
+        random_figure(found, chosen, theme(), watch.effect),
+        "picture_chance",
+        about=lambda: model_fields(trace.model),
+        computation=computation,
     )
     st.caption(
         _(

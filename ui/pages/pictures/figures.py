@@ -36,7 +36,7 @@ from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions as Sight
 from ui.run.services import trace_seal
-from ui.show.chart import draw_chart, theme
+from ui.show.chart import draw_chart, draw_notebook_menu, theme
 from ui.show.tables import csv_table, download_button, draw_table, model_fields
 from ui.show.text import format_comma_list
 from ui.state.params import set_params
@@ -47,6 +47,7 @@ from viz.components.picture.content import (
     grid_and_picture,
     part_of,
     payload,
+    selected_weights,
     tokens_without_patch,
 )
 from viz.figures.head_maps import head_map, picked_head
@@ -114,6 +115,21 @@ def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) ->
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
         icon=":material/save:",
         help=_("The image and results, to open again here"),
+    )
+
+
+def draw_weights_menu(shown: ShownPicture, options: PicturesOptions, look: PictureSelection) -> None:
+    """Draw the menu with the notebook of the attention of the selected token in the selected head."""
+    computation = trace_computation(
+        shown,
+        options,
+        "numbers = selected_weights(trace, selection)",
+        selected_weights=selected_weights,
+        selection=look,
+    )
+    about = {**model_fields(shown.trace.model), "picture": shown.title, **asdict(look)}
+    draw_notebook_menu(
+        _("Attention weights"), "picture", selected_weights(shown.trace, look), lambda: about, computation
     )
 
 

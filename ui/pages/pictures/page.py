@@ -10,7 +10,14 @@ from i18n import _
 from inference.tasks.score_decomposition import PictureScoreRequest
 from ui.input.controls import bound_widget
 from ui.pages.pictures.ablation import draw_ablation
-from ui.pages.pictures.figures import draw_picture, draw_region_links, offer_files, roles, selection_of
+from ui.pages.pictures.figures import (
+    draw_picture,
+    draw_region_links,
+    draw_weights_menu,
+    offer_files,
+    roles,
+    selection_of,
+)
 from ui.pages.pictures.options import ASKING, SIDES, PicturesOptions
 from ui.pages.pictures.prediction import draw_prediction
 from ui.pages.pictures.second_picture import draw_second_picture
@@ -89,6 +96,7 @@ def draw(shown: ShownPicture, options: PicturesOptions) -> None:
         look = draw_matrix(shown, options)
     else:
         look = draw_picture(shown.trace, options, shown.title, shown.cited)
+        draw_weights_menu(shown, options, look)
     offer_files(shown.trace, look, shown.title, shown.cited)
 
 

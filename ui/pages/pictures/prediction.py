@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet, as_head_map, similarity
+from attention.edits import EditSet, similarity
 from attention.mask import FloatArray
 from attention.pictures import Picture
 from i18n import _, gettext_lazy, translate
@@ -188,10 +188,11 @@ class PictureMetric:
         found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)
         return found if self.name else np.maximum(-found, 0)
 
-    def head_effects(self, heads: list[tuple[int, int]], tokens: int) -> Computation | None:
-        """Return notebook code for the change of the metric by ablating each head; None without a picture.
+    def computation(self, sets: str, numbers: str, tokens: int, **names: Any) -> Computation | None:
+        """Return notebook code that evaluates ``numbers``, an expression of ``changes``; None without a picture.
 
-        ``heads`` are the (layer, head) of all heads, and ``tokens`` is the number of the picture's tokens.
+        ``sets`` is an expression for a list of edit sets, and ``changes`` are their changes of the metric, shape
+        (set,). ``tokens`` is the number of the picture's tokens, and ``names`` are the names that both expressions use.
         """
         picture = self.question.picture
         if picture is None:
@@ -204,13 +205,12 @@ class PictureMetric:
             if log_probabilities(np.zeros((1, 2), np.float32), kind) is not None:
                 number = f"log_probabilities(values, {kind!r})[:, {self.at}]"
         code = (
-            "sets = [(), *((Ablate(*head),) for head in heads)]\n"
-            f"values = answers_under(backend, request, sets, {tokens})\n"
-            f"number = {number}\nnumbers = as_head_map(heads, {change})"
+            f"values = answers_under(backend, request, [(), *{sets}], {tokens})\n"
+            f"number = {number}\nchanges = {change}\nnumbers = {numbers}"
         )
-        used = (Ablate, answers_under, as_head_map, similarity, log_probabilities)
-        names = {one.__name__: one for one in used}
-        return request_computation(self.question, picture, code, heads=heads, **names)
+        used = (answers_under, similarity, log_probabilities)
+        names |= {one.__name__: one for one in used}
+        return request_computation(self.question, picture, code, **names)
 
     @property
     def effect(self) -> str:

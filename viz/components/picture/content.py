@@ -126,6 +126,17 @@ def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
     return rollout(with_residual(shares(np.stack(means).astype(np.float32))))
 
 
+def selected_weights(trace: Trace, look: PictureSelection) -> FloatArray:
+    """Return the attention of the selected token to all tokens, or from all tokens to it (``look.facing``)."""
+    records = trace.records(part_of(trace))
+    if look.by == "rollout":
+        every = rollout_map(records)
+        return every[look.token] if look.facing == "out" else every[:, look.token]
+    rows = np.array([look.token]) if look.facing == "out" else EVERYTHING
+    found = every_row(records[look.layer], look.head, look.by, rows)
+    return found[0] if look.facing == "out" else found[:, look.token]
+
+
 def encode_map(weights: FloatArray) -> bytes:
     """Encode a map as a binary message, which picture_source.js decodes."""
     return frame({}, {"map": (weights, "sqrt8")})
