@@ -267,6 +267,21 @@ def log_odds(logs: FloatArray) -> FloatArray:
     return odds
 
 
+def removal_sets(orders: Sequence[Sequence[tuple[int, int]]], steps: int) -> list[EditSet]:
+    """Return the edit sets that ablate the first 1 to ``steps`` heads, (layer, head), of each order.
+
+    >>> removal_sets([[(1, 0), (0, 2)]], 2)
+    [(Ablate(layer=1, head=0, part=''),), (Ablate(layer=0, head=2, part=''), Ablate(layer=1, head=0, part=''))]
+    """
+    return [tuple(Ablate(*head) for head in sorted(order[: at + 1])) for order in orders for at in range(steps)]
+
+
+def random_orders(heads: Sequence[tuple[int, int]], many: int, seed: int) -> list[list[tuple[int, int]]]:
+    """Return ``many`` random orders of ``heads``, (layer, head), reproducible by ``seed``."""
+    generator = np.random.default_rng(seed)
+    return [[heads[at] for at in generator.permutation(len(heads))] for _order in range(many)]
+
+
 def random_sets(
     chosen: EditSet, places: Sequence[tuple[int, int]], tokens: Sequence[int], many: int, seed: int = 0
 ) -> tuple[EditSet, ...]:

@@ -10,11 +10,13 @@ import streamlit as st
 from attention.edits import EditSet
 from attention.mask import FloatArray
 from i18n import _
+from inference.tasks.edit_effects import AnyEffects
 from probing.edit_answers import sets_per_request
 from ui.ablation.edits import Head
 from ui.run.progress import stoppable_steps
 from ui.show.tables import csv_table
 from viz.figures.theme import sentence_case
+from viz.paper.notebook import Computation
 
 RANDOM_SETS = 100
 SEED = 0
@@ -43,6 +45,20 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
             told = numbers([(), *sets[starts[at] : starts[at] + step]])
         found.append(told[1:] - told[0])
     return np.concatenate(found)
+
+
+def answers_computation(request: AnyEffects, names: Sequence[str], at: int) -> Computation:
+    """Return notebook code for the probabilities of the likeliest answers and of ``names``, under an edit set.
+
+    ``at`` is the index of the edit set in ``request``. Each answer has a single number, the likeliest first.
+    """
+    code = (
+        "effect = backend.predict(request)\n"
+        f"top = dict(effect.top[{at}]) if effect.top else {{}}\n"
+        f"watched = dict(zip(names, np.exp(effect.values[{at}]).tolist(), strict=True))\n"
+        "numbers = [*top.values(), *(watched[name] for name in names if name not in top)]"
+    )
+    return Computation(code, request=request, names=tuple(names))
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:

@@ -18,10 +18,14 @@ from tests.support import positionmodels, tinylabels, tinymodels
 from tests.support.asking import allowed, asked
 from tests.support.picturemodels import save_judge, sight
 from ui.pages.explore.page import KEY as MEASURES
+from ui.pages.generate import writing
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.pages.pictures import figures as pictures
 from ui.pages.pictures.source import DIGITS, GIVEN
+from ui.pages.positions import order
 from ui.pages.tokens import page as tokens
-from ui.pages.vectors import sentences
+from ui.pages.translate import beams
+from ui.pages.vectors import projection, sentences
 from ui.pages.whole_pass import picture
 from ui.show import chart, microscope
 from ui.show.why_head import KEY as WHY_HEAD
@@ -30,7 +34,14 @@ from viz.paper.chart_table import axis_names, figure_numbers
 from viz.paper.notebook import Computation, computation_notebook, figure_methods
 
 LENS, STEP = {"lens_map", "lens_curves"}, {"generate_map", "generate_most"}
-DECODER = {"next": {"generate_bars"}, "looks": STEP, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": LENS}
+NEXT = {"generate_bars", "generate_sums"}
+DECODER = {
+    "next": NEXT,
+    "looks": STEP,
+    "induction": {MAP, CONTROL},
+    "sink": {SINKS},
+    "layers": LENS,
+}
 # The figures of a model's own rotary angles, slopes and biases.
 SCHEMES = {"llama": "rotary_scores", "bloom": "alibi_scores", "t5": "t5_scores"}
 CONSTANT = {"neighbours_sinusoidal"}
@@ -38,6 +49,11 @@ CURVES, SHEETS = ("curves", "products", "neighbours"), {"sines", "own_table"}
 RECORDED = ("accuracy", "gradient", "parts", "deep_parts", "times", "cost_figure", "steps_figure", "path_figure")
 WHY = {f"why_{name}" for name in RECORDED}
 PREDICTED = {"model": "headlight-bert", "text": "Paris is the [MASK] of France."}
+ORDER = {f"order_{key}_{side}" for key in ("having", "lacking") for side in order.SIDES}
+LONG = " ".join(["The animal didn't cross the street because it was too tired, so the children waited."] * 3)
+LINES = "\n".join(f"{who} saw {what} dogs." for who in ("Ann", "Tom", "We", "They") for what in "abcdefghi")
+BLANK = {"cause_all", "cause_bars_0", "cause_bars_1", "cause_random", "cause_later"}
+ANSWERS = {f"patching_bars_{at}" for at in range(3)}
 ENDS = (BOTH, START, END)
 EXPLORE = {"entropy", "distance", "profile", "received"}
 FIND = {"find_map_0", "find_map_1", "find_difference"}
@@ -46,19 +62,26 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     (
         "cause",
         {"edits": "a3-1", "watch": "blank"},
-        {"cause_all", "cause_bars_0", "cause_bars_1", "cause_random", "cause_later"},
+        BLANK,
     ),
     ("cause", {"edits": "a3-1", "watch": "vector"}, {"cause_all", "cause_random", "cause_later"}),
-    ("patching", {}, {"patching_states", "patching_heads"}),
+    ("patching", {}, {"patching_states", "patching_heads"} | ANSWERS),
+    ("patching", {"lent": "s1-4"}, {"patching_states", "patching_heads"} | ANSWERS),
+    ("cause", {"watch": "vector", "curve": 1, "steps": 4}, {"cause_all", "cause_curve"}),
+    ("cause", {"edits": "a3-1", "watch": "blank", "curve": 1, "steps": 3, "greedy": "most"}, BLANK | {"cause_curve"}),
+    ("block", {}, {"parameters", "activation", "cost_shares"}),
     ("patching", {"watch": "vector"}, {"patching_states", "patching_heads"}),
     ("agreement", {}, {"agreement_figure"}),
     ("similarity", {}, {"similarity_matrix"}),
+    ("similarity", {"show": "removal"}, {"removal_Words of A", "removal_Words of B"}),
     ("similarity", {"show": "words"}, {"similarity_words_0", "similarity_words_1"}),
     ("similarity", {"show": "heads"}, {"similarity_heads"}),
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
-    ("compare", {}, {"compare_grid"}),
+    ("compare", {}, {"compare_grid", "compare_row", "compare_maps"}),
+    ("compare", {"words": 1, "layer": 2, "head": 1}, {"compare_grid", "compare_row", "compare_maps"}),
     ("compare", {"show": "set"}, {"compare_set_changed", "compare_set_control"}),
-    ("measure", {"control": 0}, {"measure_map"}),
+    ("measure", {"control": 0}, {"measure_scores", "measure_map"}),
+    ("measure", {"data": "pronouns", "way": "out"}, {"measure_scores", "measure_map", "measure_random_map"}),
     *(("find", {"by": by}, FIND | {"find_change", "find_flips"}) for by in ("weight", "excess")),
     ("find", {"by": "excess", "inward": 1, "text": "Ann saw a small brown dog and it ran."}, FIND),
     ("next_sentence", {}, {"judged_bars", "flow_map"}),
@@ -70,12 +93,15 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("masked_words", {"show": "two"}, {"two_words"}),
     ("break_head", {}, {"break_head_map"}),
     ("head_atlas", {}, {"atlas_finder", "atlas_distances"}),
+    ("atlas_search", {"query": "it"}, {"atlas_hits"}),
     ("head_atlas", {"x": "obj", "y": "entropy", "layer": 2, "head": 0}, {"atlas_finder", "atlas_distances"}),
     ("translate", {}, {"translate_matrix"}),
     ("translate", {"cross": "mean", "late": 1, "words": 1}, {"translate_matrix"}),
     ("translate", {"target": "Le chat dort."}, {"translate_matrix"}),
     ("translate", {"show": "step", "step": 1}, {"translate_candidates"}),
     ("translate", {"show": "without", "side": "decoder"}, {"translate_map", "translate_random"}),
+    ("translate", {"show": "beams"}, {"translate_tree"}),
+    ("translate", {"show": "beams", "way": "beam", "dropped": 1, "width": 2}, {"translate_tree"}),
     ("translate", {"show": "best"}, {"alignments_map", "alignments_late_map"}),
     ("tokens", {}, {"tokens_ladder"}),
     ("whole_pass", PREDICTED, {"whole_pass_stack", "pass_end"}),
@@ -94,7 +120,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("vectors", {"axes": 3}, {"vectors_cosine", "vectors_picture"}),
     ("vectors", {"show": "contexts"}, {"vectors_contexts"}),
     ("vectors", {"show": "sentences"}, {"vectors_sentences", "vectors_picture"}),
-    ("positions", {}, {"order_heads"}),
+    ("positions", {}, {"order_heads"} | ORDER),
+    ("positions", {"mix": "swap", "words": 1, "layer": 1, "head": 2, "special": 0}, {"order_heads"} | ORDER),
     ("positions", {"show": "vectors"}, {f"{key}_{name}" for key in CURVES for name in ("own", "sinusoidal")} | SHEETS),
     ("positions", {"show": "shift"}, {"shift_matrix"}),
     ("positions", {"show": "distance", "head": 3}, {"rotary_scores", "alibi_scores", "t5_buckets"}),
@@ -122,9 +149,10 @@ def offered(
     def keep_matrix(_title: str, key: str, numbers: Numbers, _about: object, computation: Computation) -> None:
         found[key] = np.ravel(numbers), computation
 
-    monkeypatch.setattr(sentences, "PATIENCE", 60)
+    for module in (sentences, projection):
+        monkeypatch.setattr(module, "PATIENCE", 60)
     monkeypatch.setattr(chart, "_draw_menu", keep)
-    for module in (microscope, picture, tokens):
+    for module in (microscope, picture, tokens, beams, writing, pictures):
         monkeypatch.setattr(module, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
     for key, value in (state | ({section: True} if section else {})).items():
@@ -223,6 +251,42 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
 
 
 @pytest.mark.slow
+def test_a_notebook_gives_the_sources_of_a_head_s_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = offered(monkeypatch, "measure", {"control": 0, "data": "pronouns"}, "measure_sources")
+    compare(found, {"measure_scores", "measure_map", "measure_sources_query", "measure_sources_key"})
+
+
+@pytest.mark.slow
+def test_a_notebook_gives_the_numbers_of_an_atlas_ablation(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = offered(monkeypatch, "head_atlas", {"layer": 2, "head": 0}, "atlas_ablation")
+    compare(found, {"atlas_finder", "atlas_distances", "atlas_ablation_bars"})
+
+
+@pytest.mark.slow
+def test_a_notebook_gives_the_numbers_of_a_tree_of_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tinymodels.save(tmp_path / "gpt2", "gpt2")
+    with allowed(tmp_path):
+        query = {"model": tmp_path / "gpt2", "text": "The cat sat on the mat", "more": 4, "pick": "drawn"}
+        found = offered(monkeypatch, "generate", query, button="generate_write_more")
+        compare(found, {"generate_tree"} | NEXT)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*Cannot cache compiled", "ignore:Tensorflow not installed")
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ({"words": 0, "axes": 3, "text": LONG}, {"vectors_cosine", "vectors_picture"}),
+        ({"show": "sentences", "lines": LINES}, {"vectors_sentences", "vectors_picture"}),
+    ],
+)
+def test_a_notebook_gives_the_points_of_umap(
+    monkeypatch: pytest.MonkeyPatch, query: dict[str, Any], keys: set[str]
+) -> None:
+    compare(offered(monkeypatch, "vectors", {"flat": "umap", **query}), keys)
+
+
+@pytest.mark.slow
 def test_a_notebook_gives_the_numbers_of_a_folded_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     found = offered(monkeypatch, "vectors", {"words": 1}, "vectors_numbers")
     compare(found, {"vectors_cosine", "vectors_picture", "vectors_strips"})
@@ -274,10 +338,14 @@ def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
 
 # (address, figures whose menus offer a notebook, key of the button that starts the computation)
 PICTURED: list[tuple[dict[str, Any], set[str], str]] = [
+    ({}, {"picture"}, ""),
+    ({"facing": "in", "by": "norms", "layer": 1, "head": 1, "token": 2}, {"picture"}, ""),
+    ({"by": "rollout", "token": 1}, {"picture"}, ""),
     ({"show": "links", "region_a": "0-0-0-1", "region_b": "1-0-1-1"}, {"picture_links"}, ""),
     ({"show": "roles"}, {"picture_roles"}, ""),
     ({"show": "says"}, {"picture_says"}, ""),
     ({"show": "without", "watch": "vector"}, {"picture_causes"}, "picture_wants_heads_button"),
+    ({"show": "without", "edits": "a1-1"}, {"picture_chance"}, "picture_wants_chance_button"),
     ({"show": "without", "watch": "class"}, {"picture_causes"}, "picture_wants_heads_button"),
 ]
 
@@ -296,7 +364,7 @@ def test_a_notebook_of_a_picture_gives_the_numbers_of_its_figure(
                 found = offered(monkeypatch, "pictures", query, button=button, **state)
                 assert all(("content" in computation.names) == bool(state) for _shown, computation in found.values())
                 compare(found, keys)
-    for query, keys, _button in PICTURED[:2]:  # the recorded sample
+    for query, keys, _button in PICTURED[:5]:  # the recorded sample
         compare(offered(monkeypatch, "pictures", query), keys)
 
 

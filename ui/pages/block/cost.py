@@ -19,10 +19,15 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button, frame_csv, model_provenance
 from ui.show.text import join_sentences
-from viz.figures.formulas import memory, operation_shares, seconds
+from viz.figures.formulas import POINTS, memory, operation_shares, seconds
+from viz.paper.notebook import Computation
 
 SHORTEST, MOST = 16, 32768  # tokens
 LONGEST_PASS = 1.0  # seconds; longer passes are not measured
+SHARES = """\
+n = np.geomspace(1, {longest}, {points})
+operations = np.array([sizes.feed_forward(n), sizes.projections(n), sizes.pairs(n)])
+numbers = 100 * operations / operations.sum(axis=0)"""  # code of a notebook
 AGAIN = "cost_again"  # session key: {(model, revision): number of the current measurement}
 
 
@@ -92,7 +97,9 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
-    draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares", about=model_provenance)
+    computation = Computation(SHARES.format(longest=longest, points=POINTS), sizes=sizes)
+    figure = operation_shares(sizes, longest, tokens, theme())
+    draw_chart(figure, "cost_shares", about=model_provenance, computation=computation)
     st.caption(
         _(
             "Dotted: this text. Dashed: pairs cost as much as the rest. Operations per layer: 4 · n² · h "

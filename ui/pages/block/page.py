@@ -31,6 +31,7 @@ from viz.components.block import block
 from viz.components.block.block import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
 from viz.figures.formulas import activation as activation_figure
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 KEY = "block"
 MOST_TIED = 3  # tied weights that are named
@@ -145,8 +146,8 @@ def _on_pick() -> None:
         set_params(BlockOptions, piece=part)
 
 
-def parameters(build: Build) -> None:
-    """Draw the parameters by part as bars, as a table and as a CSV file."""
+def parameters(build: Build, request: Anatomy) -> None:
+    """Draw the parameters by part as bars, as a table and as a CSV file; ``build`` is the answer to ``request``."""
     largest = max(build.parts, key=lambda part: part.count)
     show_notice(
         _(
@@ -162,7 +163,8 @@ def parameters(build: Build) -> None:
     labels = [_label(part) for part in build.parts]
     millions = [part.count / 1e6 for part in build.parts]
     figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
-    draw_chart(figure, "parameters", about=model_provenance)
+    code = "numbers = [part.count / 1e6 for part in backend.inspect(request).parts]"
+    draw_chart(figure, "parameters", about=model_provenance, computation=Computation(code, request=request))
     st.caption(_("All layers, with biases; ×: cross-attention; tied tensors count once."))
     table = _table(build.parts)
     draw_table(table, key="parameters_table")
@@ -198,8 +200,11 @@ def _part_label(part: ParameterGroup) -> str:
     return f"{translate(SIDES[part.where])} {name}" if part.where else name
 
 
-def activations(build: Build) -> None:
-    """Draw the activation function of the feed-forward part, as evaluated in the model."""
+def activations(build: Build, request: Anatomy) -> None:
+    """Draw the activation function of the feed-forward part, as evaluated in the model.
+
+    ``build`` is the answer to ``request``.
+    """
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
         show_notice(_("The activation is not a separate step, so it is not plotted."), "status")
@@ -218,7 +223,9 @@ def activations(build: Build) -> None:
         "status",
     )
     figure = activation_figure(found.inputs, found.outputs, found.name, theme())
-    draw_chart(figure, "activation", about=model_provenance)
+    relu = "" if found.name == "ReLU" else "*np.maximum(found.inputs, 0), "
+    code = f"found = backend.inspect(request).stacks[0].feed_forward.activation\nnumbers = [{relu}*found.outputs]"
+    draw_chart(figure, "activation", about=model_provenance, computation=Computation(code, request=request))
     if found.name != "ReLU":
         st.caption(_("Line: the model's own module. Dots: ReLU."))
 
@@ -295,7 +302,8 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
         if (lacking := attention_everywhere(trace.layers, trace.attending())) is not None:
             raise UserError(lacking, way_out="embedded")
         with st.spinner(_("Inspecting the model")):
-            build = get_backend().inspect(Anatomy(model=model, revision=revision))
+            request = Anatomy(model=model, revision=revision)
+            build = get_backend().inspect(request)
     except UserError as refusal:
         show_error(refusal)
         return
@@ -308,9 +316,9 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     with left:
         drawing(build, lengths, options, trace.model.architecture)
     sections = {
-        "parameters": lambda: parameters(build),
+        "parameters": lambda: parameters(build, request),
         "kinds": lambda: kinds(build),
-        "activation": lambda: activations(build),
+        "activation": lambda: activations(build, request),
         "cost": lambda: costs(build, model, revision, lengths[build.stacks[0].part]),
     }
     with right:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet
+from attention.edits import Ablate, EditSet, random_orders, removal_sets
 from attention.mask import FloatArray
 from i18n import _
 from ui.ablation.edits import Head
@@ -23,9 +23,14 @@ from ui.show.tables import csv_table, download_table
 from ui.show.text import join_sentences, times
 from ui.state.params import set_params
 from viz.figures.evaluation import removal_curve
+from viz.paper.notebook import Computation
 
 ORDERS = 5
 MOST_STEPS = 72
+CURVES = """\
+after = metric[1:].reshape(-1, len(order))
+chosen, *random = np.column_stack([np.full(len(after), metric[0]), after])
+numbers = [*np.max(random, axis=0), *np.min(random, axis=0)[::-1], *np.mean(random, axis=0), *chosen]"""
 
 
 def curve(case: AblationExperiment) -> None:
@@ -45,7 +50,18 @@ def curve(case: AblationExperiment) -> None:
         return
     order, numbers = _greedy_order(case, steps)
     random = _random(case, steps)
-    _draw(case, order, numbers, random)
+    _draw(case, order, numbers, random, _computation(case, order, steps) if random.size else None)
+
+
+def _computation(case: AblationExperiment, order: Sequence[Head], steps: int) -> Computation | None:
+    """Return the computation of the curves; None if the reader stopped. The order of the heads is that of the page."""
+    if len(order) < steps:
+        return None
+    sets = f"removal_sets([order, *random_orders(heads, {ORDERS}, {SEED})], {steps})"
+    begun = case.watch.computation(
+        sets, "metric", order=list(order), random_orders=random_orders, removal_sets=removal_sets
+    )
+    return begun.then(CURVES)
 
 
 def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], list[float]]:
@@ -74,9 +90,7 @@ def _set(places: Sequence[Head]) -> EditSet:
 
 def _random(case: AblationExperiment, steps: int) -> FloatArray:
     """Return the metric during removal in random orders, (order, step); no orders if the reader stopped."""
-    generator = np.random.default_rng(SEED)
-    orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
-    sets = [_set(order[: step + 1]) for order in orders for step in range(steps)]
+    sets = removal_sets(random_orders(case.places, ORDERS, SEED), steps)
     found = case.watch.changes(sets, case.tokens, _("Computing the random baseline"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
@@ -85,7 +99,13 @@ def _random(case: AblationExperiment, steps: int) -> FloatArray:
     return np.concatenate([np.full((ORDERS, 1), whole, np.float32), after], axis=1)
 
 
-def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[float], random: FloatArray) -> None:
+def _draw(
+    case: AblationExperiment,
+    order: Sequence[Head],
+    numbers: Sequence[float],
+    random: FloatArray,
+    computation: Computation | None,
+) -> None:
     if not order:
         return
     values, names = np.array(numbers), [case.name(place) for place in order]
@@ -98,7 +118,7 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
     )
     effect = {"least": "smallest", "most": "largest"}[case.options.greedy]
     about = partial(case.provenance, is_edited=False, each_step_ablates=f"the head with the {effect} effect")
-    draw_chart(figure, "cause_curve", about=about, test=note)
+    draw_chart(figure, "cause_curve", about=about, computation=computation, test=note)
     st.caption(note)
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +16,7 @@ from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
 from ui.ablation.edits import Head, describe_edits
-from ui.ablation.effects import RANDOM_SETS, SEED, heads_csv
+from ui.ablation.effects import RANDOM_SETS, SEED, answers_computation, heads_csv
 from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
@@ -149,14 +148,7 @@ def _answers_of(case: AblationExperiment, at: int) -> Computation | None:
     """Return the computation of the probabilities before (0) or after the edits (1); None for labels."""
     if case.watch.labels is not None:
         return None
-    code = (
-        "effect = backend.predict(request)\n"
-        f"top = dict(effect.top[{at}]) if effect.top else {{}}\n"
-        f"watched = dict(zip(names, np.exp(effect.values[{at}]).tolist(), strict=True))\n"
-        "numbers = [*top.values(), *(watched[name] for name in names if name not in top)]"
-    )
-    request: Any = case.watch.question
-    return Computation(code, request=replace(request, edits=((), case.edits)), names=case.watch.names)
+    return answers_computation(replace(case.watch.question, edits=((), case.edits)), case.watch.names, at)
 
 
 def chance(case: AblationExperiment) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -51,6 +53,12 @@ from viz.paper.notebook import Computation
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # words of a row that are drawn
 MOST_SHOWN = 48  # rows and columns of a map that are drawn
+ROWS = """\
+rows = [views.row(side, *heads[side], queries[side]) for side in (0, 1)]
+weights = [[np.nan if run is None else row[slice(*run)].sum() for row, run in zip(rows, runs)] for runs in words]
+first, second = np.transpose(weights)
+lines = [(*pair, np.nan) for pair in weights if np.isfinite(pair).all()]
+numbers = [*np.ravel(lines), *first[np.isfinite(first)], *second[np.isfinite(second)]]"""  # code of a notebook
 ALONE = gettext_lazy("only here")
 
 
@@ -134,19 +142,22 @@ def figures(found: Comparison) -> None:
     left.caption(note)
     with left:
         draw_token_strips(found)
-    words, one, other, place = row_of(found)
+    lines = row_of(found)
+    words = [line.text for line in lines]
+    values = np.array([line.weights for line in lines], np.float32).reshape(-1, 2)
+    place = next((at for at, line in enumerate(lines) if line.is_target), None)
     focus = found.sides.beside.left.queries[found.focus].text
     names = found.sides.names()
     figure = two_readings(
         words,
-        one,
-        other,
+        values[:, 0],
+        values[:, 1],
         names,
         colours,
         _("Attention from “{word}” in head {head}", word=focus, head=_head(found)),
         marked=place,
     )
-    draw_chart(figure, ROW, place=right, about=partial(comparison_provenance, found))
+    draw_chart(figure, ROW, place=right, about=about, computation=_row_computation(found, lines))
     right.caption(
         _(
             "The largest weights, {n} of {all}. Line: the difference; single mark: a word that only one run has.",
@@ -158,16 +169,36 @@ def figures(found: Comparison) -> None:
 
 def _changes(sides: Sides) -> Computation | None:
     """Return the computation of the change of each head; None if heads are paired or a reading has no request."""
-    if sides.requests is None or sides.best:
+    code = "numbers = changes(views, same_heads(views.left, views.right)).bits"
+    return None if sides.best else _views_computation(sides, code, changes=changes, same_heads=same_heads)
+
+
+def _views_computation(sides: Sides, code: str, **names: Any) -> Computation | None:
+    """Return notebook code that runs ``code`` on ``views``, the aligned views of both readings.
+
+    ``names`` are the other names that the code uses. Return None if a reading has no request.
+    """
+    if sides.requests is None:
         return None
     look = sides.look
-    code = (
+    begun = (
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
         "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
-        "numbers = changes(views, same_heads(views.left, views.right)).bits"
     )
-    used = {"AlignedViews": AlignedViews, "View": View, "changes": changes, "same_heads": same_heads}
-    return Computation(code, readings=sides.requests, **used)
+    return Computation(begun + code, readings=sides.requests, AlignedViews=AlignedViews, View=View, **names)
+
+
+def _row_computation(found: Comparison, shown: Sequence[WordWeights]) -> Computation | None:
+    """Return the computation of ``two_readings``: the connecting lines, then the marks of either reading.
+
+    Return None if a reading has no request, or if the word in focus has no counterpart.
+    """
+    if found.row is None:
+        return None
+    queries = found.sides.beside.queries.pairs[found.row]
+    return _views_computation(
+        found.sides, ROWS, heads=(found.head, found.partner), queries=queries, words=[line.runs for line in shown]
+    )
 
 
 def _head(found: Comparison) -> str:
@@ -181,30 +212,43 @@ def _word_count(found: Comparison) -> int:
     return len(sides.beside.keys.pairs) + sum(map(len, sides.unmatched_keys))
 
 
-def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the attention of the word in focus: words, their weights in both readings, and the selected key's index.
+@dataclass(frozen=True)
+class WordWeights:
+    """A word with its attention from the word in focus, and its keys (start, stop), in both readings.
 
-    Words are in the order of the first text. A word that only the second text has precedes the next common word. Only
-    the MOST_WORDS words with the largest weights are returned.
+    The weight is NaN, and the keys are None, in a reading without the word.
+    """
+
+    order: tuple[int, int]  # sorts the words by the first text, then by the second
+    text: str
+    weights: tuple[float, float]
+    runs: tuple[tuple[int, int] | None, tuple[int, int] | None]
+    is_target: bool
+
+
+def row_of(found: Comparison) -> list[WordWeights]:
+    """Return the attention of the word in focus to the MOST_WORDS words with the largest weights.
+
+    Words are in the order of the first text. A word that only the second text has precedes the next common word.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")
-    lines: list[tuple[tuple[int, int], str, float, float, bool]] = []
+    lines = []
     for pair, (one, other) in enumerate(beside.keys.pairs):
         weights = float(first[slice(*one)].sum()), float(second[slice(*other)].sum())
-        lines.append(((one[0], len(second)), sides.label(pair, key=True), *weights, pair == found.column))
+        target = pair == found.column
+        lines.append(WordWeights((one[0], len(second)), sides.label(pair, key=True), weights, (one, other), target))
     starts = [other[0] for _one, other in beside.keys.pairs]
     for cell in sides.unmatched_keys[0]:
-        lines.append(((cell, len(second)), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
+        text, weight, run = beside.left.keys[cell].text, float(first[cell]), (cell, cell + 1)
+        lines.append(WordWeights((cell, len(second)), text, (weight, none), (run, None), cell == found.target))
     for cell in sides.unmatched_keys[1]:
         following = bisect_right(starts, cell)
         before = beside.keys.pairs[following][0][0] if following < len(starts) else len(first)
-        lines.append(((before, cell), beside.right.keys[cell].text, none, float(second[cell]), False))
-    shown = sorted(lines, key=lambda line: -np.nanmax([line[2], line[3], 0]))[:MOST_WORDS]
-    shown.sort()
-    place = next((at for at, line in enumerate(shown) if line[4]), None)
-    values = np.array([line[2:4] for line in shown], np.float32).reshape(-1, 2)
-    return [line[1] for line in shown], values[:, 0], values[:, 1], place
+        text, weight, run = beside.right.keys[cell].text, float(second[cell]), (cell, cell + 1)
+        lines.append(WordWeights((before, cell), text, (none, weight), (None, run), False))
+    shown = sorted(lines, key=lambda line: -np.nanmax([*line.weights, 0]))[:MOST_WORDS]
+    return sorted(shown, key=lambda line: (line.order, line.text))
 
 
 def window(length: int, around: int | None) -> range:
@@ -241,7 +285,10 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
         (names[0], names[1]),
         (marked[0], marked[1]),
     )
-    draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=caption_fields(found))
+    shown = f"[:, {columns.start}:{columns.stop}]"
+    code = f"numbers = views.maps(0, *{found.head}, np.arange({rows.start}, {rows.stop}))[0]{shown}"
+    draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=caption_fields(found),
+                  computation=_views_computation(sides, code))  # fmt: skip
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         show_notice(
             _(

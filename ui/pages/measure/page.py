@@ -8,6 +8,7 @@ import streamlit as st
 
 from i18n import _, translate
 from inference import UserError
+from probing.formats import READY, load_ready_set
 from probing.score_sources import DirectionReport, MeanTerm, SourceReport, SourceRun, report
 from ui.input.model_chip import draw_model_chip
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions, load_scores, pick_data
@@ -35,6 +36,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.theme import sentence_case
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 KEY, REPORT = "measure_sources", "measure_sources_report"
 SHOWN = 8  # sources in each figure, the largest first
@@ -56,7 +58,7 @@ def draw_sources(
             show_error(refusal)
             return
         if known is not None:
-            _draw(run, known)
+            _draw(run, known, options)
 
 
 def _load_report(run: SourceRun) -> SourceReport | None:
@@ -75,7 +77,7 @@ def _load_report(run: SourceRun) -> SourceReport | None:
     return found
 
 
-def _draw(run: SourceRun, found: SourceReport) -> None:
+def _draw(run: SourceRun, found: SourceReport, options: MeasureOptions) -> None:
     result = join_sentences(*summary(run, found))
     show_notice(result, role="status")
     about = {
@@ -101,7 +103,12 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
             intervals=[(term.low, term.high) for term in shown],
         )
         draw_chart(
-            figure, f"measure_sources_{side}", place=place, about=lambda: about, test=join_sentences(result, note)
+            figure,
+            f"measure_sources_{side}",
+            place=place,
+            about=lambda: about,
+            computation=_terms(run, options, side),
+            test=join_sentences(result, note),
         )
     if found.directions is not None:
         _direction_table(found.directions)
@@ -110,6 +117,21 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
     download_table(
         csv_table(["side", "source", "mean", "low", "high"], rows), "headlight-sources.csv", provenance=about
     )
+
+
+def _terms(run: SourceRun, options: MeasureOptions, side: str) -> Computation | None:
+    """Return the computation of the mean terms of a side, "query" or "key"; None for a file of the reader."""
+    if options.data not in READY:
+        return None
+    code = (
+        "run = SourceRun(load_ready_set(data), *settings)\n"
+        "questions = run.questions()\n"
+        "found = report(run, questions, [backend.inspect(question) for question in questions])\n"
+        f"numbers = [term.mean for term in found.{side}[:{SHOWN}]]"
+    )
+    settings = run.relation, run.layer, run.head, run.model, run.revision, run.direction
+    return Computation(code, data=options.data, settings=settings, load_ready_set=load_ready_set,
+                       SourceRun=SourceRun, report=report)  # fmt: skip
 
 
 def _cells(term: MeanTerm) -> tuple[str, float, float, float]:

@@ -18,6 +18,7 @@ from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.edit_effects import BlankEffects, Effect
 from ui.ablation.edits import describe_metric
+from ui.ablation.effects import answers_computation
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.second_text import pick_second_text, settle_second_text
@@ -211,13 +212,15 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
         return
     st.subheader(_("Selected patch"))
     followed: PatchingMetric = found.metric
-    effect = run_metric(replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there))  # type: ignore[arg-type]
+    patched = replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there)  # type: ignore[arg-type]
+    effect = run_metric(patched)
     show_notice(describe_site(found, kind, place, effect), role="status")
     if not effect.top:
         return
     shown = [_likeliest_answers(one, followed.names) for one in (found.before, effect, found.after)]
     end = 1.2 * max(value for top in shown for _, value in top)
     titles = (_("First text"), _("Patched"), _("Second text"))
+    requests = (followed.here, patched, followed.there)
     for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
         names, chances = zip(*top, strict=True)
         figure = bars(
@@ -225,7 +228,8 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
         )
         figure.update_xaxes(range=[0, end])
         patch = partial(_provenance, found, patched=_describe_patch(found, kind, place) if at == 1 else "nothing")
-        draw_chart(figure, f"patching_bars_{at}", place=column, about=patch)
+        computation = answers_computation(requests[at], followed.names, 0)
+        draw_chart(figure, f"patching_bars_{at}", place=column, about=patch, computation=computation)
 
 
 def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:

@@ -24,7 +24,7 @@ from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.ablation.edits import Head
 from ui.ablation.effects import heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
-from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_provenance
+from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_computation, table_provenance
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
@@ -183,6 +183,8 @@ class TextDeletions:
     names: tuple[str, ...]
     shares: FloatArray
     falls: FloatArray  # NaN for a word that is the whole text, or that was not reached
+    places: tuple[int, ...]  # the words' indices in the table
+    shorter: tuple[str, ...]  # the text without each word
 
 
 def draw_removal(found: WordTable) -> None:
@@ -192,7 +194,7 @@ def draw_removal(found: WordTable) -> None:
         return
     show_notice(describe_deletions(both), role="status")
     titles = [_("Words of {text}", text=name) for name in "AB"]
-    for place, text, title in zip(st.columns(2), both, titles, strict=True):
+    for side, (place, text, title) in enumerate(zip(st.columns(2), both, titles, strict=True)):
         kept = largest_words(np.abs(text.shares))
         values = {text.names[at]: [float(text.shares[at]), float(text.falls[at])] for at in kept}
         names = _("Part of the cosine"), _("Fall if deleted")
@@ -201,6 +203,7 @@ def draw_removal(found: WordTable) -> None:
             f"removal_{title}",
             place=place,
             about=partial(table_provenance, found),
+            computation=_deletions(found, text, side, kept),
         )
     note_omitted(found)
     st.caption(_("Each word is deleted in turn; the other text and special tokens stay."))
@@ -217,6 +220,25 @@ def draw_removal(found: WordTable) -> None:
         key="similarity_save_removal",
         provenance=table_provenance(found),
     )
+
+
+def _deletions(found: WordTable, text: TextDeletions, side: int, kept: Sequence[int]) -> Computation | None:
+    """Return the computation of the parts of the cosine of the words ``kept``, and of its falls without them.
+
+    ``side`` is 0 for the text A and 1 for B. Return None if a fall is unknown.
+    """
+    if not np.isfinite(text.falls[list(kept)]).all():
+        return None
+    texts = (found.request.a, found.request.b, *(text.shorter[at] for at in kept))
+    code = (
+        f"shares = table.sum(axis={1 - side})[places]\n"
+        "vectors = backend.inspect(pooled).vectors\n"
+        f"whole, *without = cosine(vectors[[{side}, *range(2, len(vectors))]], vectors[{1 - side}:{2 - side}])[:, 0]\n"
+        "numbers = [*shares, *(whole - one for one in without)]"
+    )
+    pooled = Pooled(found.request.model, found.request.revision, texts, pooling=found.answer.pooling)
+    places = [text.places[at] for at in kept]
+    return table_computation(code, found, pooled=pooled, places=places, cosine=cosine)
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
@@ -241,7 +263,9 @@ def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] |
         falls[np.array(empty, bool)] = np.nan
         places = [at for at, _start, _stop in words[side]]
         shares = found.table.sum(axis=1 - side)[places].astype(np.float32)
-        both.append(TextDeletions(tuple(found.names[side][at] for at in places), shares, falls))
+        names = tuple(found.names[side][at] for at in places)
+        deleted = tuple(texts[side][:start] + texts[side][stop:] for _at, start, stop in words[side])
+        both.append(TextDeletions(names, shares, falls, tuple(places), deleted))
     return both[0], both[1]
 
 

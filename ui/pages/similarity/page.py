@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.similarity import sum_runs
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.hidden_states import Pooled
@@ -27,6 +26,7 @@ from ui.pages.similarity.table import (
     largest_words,
     measure_table,
     note_omitted,
+    table_computation,
     table_csv,
     table_provenance,
 )
@@ -46,7 +46,6 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
-from viz.paper.notebook import Computation
 
 HITS, SEARCH = "similarity_hits", "similarity_search"
 
@@ -186,14 +185,8 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
-        computation=_table("numbers = table", found),
+        computation=table_computation("numbers = table", found),
     )
-
-
-def _table(code: str, found: WordTable, **names: Any) -> Computation:
-    """Return the computation of ``code`` from ``table``, the parts of the cosine by words."""
-    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
-    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
 
 
 def _lines(found: WordTable) -> None:
@@ -234,7 +227,7 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-            computation=_table(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
+            computation=table_computation(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
         )  # fmt: skip
     note_omitted(found)
 

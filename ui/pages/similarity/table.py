@@ -20,6 +20,7 @@ from ui.show.tables import csv_table, page_provenance
 from ui.show.text import number_duplicates
 from ui.state.view_state import ViewState
 from viz.options import option
+from viz.paper.notebook import Computation
 
 SHOWS = {
     "matrix": gettext_lazy("Matrix"),
@@ -107,6 +108,12 @@ def measure_table(choice: ViewState, other: str, pooling: str) -> WordTable:
     ]
     used = SimilarityRequest(asked.model, asked.revision, asked.a, asked.b, answer.pooling)
     return WordTable(used, answer, (names[0], names[1]), (runs[0], runs[1]), table)
+
+
+def table_computation(code: str, found: WordTable, **names: Any) -> Computation:
+    """Return notebook code that runs ``code`` on ``table``, the parts of the cosine by words."""
+    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
+    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
 
 
 def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
