@@ -12,11 +12,14 @@ import pytest
 
 from attention.pictures import Picture
 from inference import LocalBackend
-from inference.task_heads import ANSWER
+from inference.files import sources
+from inference.task_heads import ANSWER, CLASSIFY, TAG
 from inference.tasks.answers import BOTH, END, START
-from tests.support import positionmodels, tinylabels, tinymodels
+from probing.labelled.labeled_texts import Kind
+from tests.support import positionmodels, tinylabels, tinymodels, toldfolders
 from tests.support.asking import allowed, asked
 from tests.support.picturemodels import save_judge, sight
+from tests.support.taughtfolders import put, taught_in
 from ui.pages.explore.page import KEY as MEASURES
 from ui.pages.generate import writing
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
@@ -69,7 +72,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("patching", {"lent": "s1-4"}, {"patching_states", "patching_heads"} | ANSWERS),
     ("cause", {"watch": "vector", "curve": 1, "steps": 4}, {"cause_all", "cause_curve"}),
     ("cause", {"edits": "a3-1", "watch": "blank", "curve": 1, "steps": 3, "greedy": "most"}, BLANK | {"cause_curve"}),
-    ("block", {}, {"parameters", "activation", "cost_shares"}),
+    ("block", {"fold": "parameters,activation,cost"}, {"parameters", "activation", "cost_shares"}),
     ("patching", {"watch": "vector"}, {"patching_states", "patching_heads"}),
     ("agreement", {}, {"agreement_figure"}),
     ("similarity", {}, {"similarity_matrix"}),
@@ -77,6 +80,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("similarity", {"show": "words"}, {"similarity_words_0", "similarity_words_1"}),
     ("similarity", {"show": "heads"}, {"similarity_heads"}),
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
+    ("roles", {"relations": 0, "source": "sentences"}, {"roles_map", "roles_likeness"}),
     ("compare", {}, {"compare_grid", "compare_row", "compare_maps"}),
     ("compare", {"words": 1, "layer": 2, "head": 1}, {"compare_grid", "compare_row", "compare_maps"}),
     ("compare", {"show": "set"}, {"compare_set_changed", "compare_set_control"}),
@@ -334,6 +338,27 @@ def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
         for ends in ENDS:
             found = offered(monkeypatch, "answers", {**query, "ends": ends})
             compare(found, {"answers_bars", "answers_attention_map", "answers_heads_map"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classify", "tag"])
+def test_a_notebook_gives_the_numbers_of_a_fine_tuned_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: Kind
+) -> None:
+    with taught_in(tmp_path):
+        job = put(tmp_path, "done", kind=kind)
+        folder = tmp_path / job.id / sources.MODEL
+        if kind == "classify":
+            toldfolders.drawn(folder, classes=30, rows=90, right=0.7)
+        else:
+            toldfolders.words(folder, [("Ann met Bo", "B-PER O B-PER", "B-PER O B-LOC", (0.99, 0.8, 0.6))])
+        tinylabels.save(folder, "BERT", CLASSIFY if kind == "classify" else TAG, ("O", "B-PER", "B-LOC"))
+        found = offered(monkeypatch, "teach", {"job": job.id, "show": "try", "sentence": "the animal was a cat"})
+        compare(found, {"teach_labels", "teach_heads"})
+        (tmp_path / job.slug).symlink_to(folder)
+        monkeypatch.chdir(tmp_path)
+        found = offered(monkeypatch, "teach", {"job": job.id, "show": "results"})
+        compare(found, {"teach_confusion", "teach_sureness"})
 
 
 # (address, figures whose menus offer a notebook, key of the button that starts the computation)

@@ -18,6 +18,7 @@ from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
 from inference.tasks.edit_effects import LabelEffects
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
+from probing.edit_answers import answers_under
 from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, JobStatus
 from ui.ablation.controls import chosen_edits, draw_panel
@@ -47,12 +48,25 @@ from ui.state.view_state import ViewState, fits, to_query
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map, picked_head
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 LONGEST = 500  # The maximum number of characters of the sentence.
 MOST_BARS = 20
 STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 HEADS = "teach_heads"
+# Code of notebooks.
+LABELS = """\
+found = backend.predict(request)
+order = np.argsort(-found.logits[place], kind="stable")
+shares = found.probabilities[place, order]
+numbers = [*shares[:most], *([shares[most:].sum()] if len(shares) > most else [])]"""
+EFFECTS = """\
+trace = backend.trace(reading)
+heads = places_of(trace)
+sets = [(), *((Ablate(*head),) for head in heads)]
+logits = answers_under(backend, request, sets, len(trace.source))[:, label]
+numbers = as_head_map(heads, logits[1:] - logits[0])"""
 LARGEST = gettext_lazy(
     "Ablating head {layer}-{head} changes {what} most: by {size}. {few} of {all} heads change it under a tenth as much."
 )
@@ -84,7 +98,7 @@ def show(model: str, kind: Kind, first: str) -> None:
         index = 0 if kind == "classify" else _pick_word(request, said)
         asked = ExplainedLabel(request, said, index, kind == "tag", get_params(TeachOptions).label)
         show_notice(describe_prediction(asked), role="status")
-        _probabilities(asked)
+        _probabilities(asked, question)
         pick_label(TeachOptions, asked)
         st.subheader(_("Attribution"))
         draw_words(asked, trace)
@@ -151,8 +165,8 @@ def _make_on_pick(said: LabelAnswer) -> Callable[[], None]:
     return keep
 
 
-def _probabilities(asked: ExplainedLabel) -> None:
-    """Draw the probability of each label, the largest first, and a CSV export."""
+def _probabilities(asked: ExplainedLabel, question: TextLabel | WordTags) -> None:
+    """Draw the probability of each label, the largest first, and a CSV export; ``question`` is the model's request."""
     said, place = asked.prediction, asked.index
     shares = said.probabilities
     order = np.argsort(-said.logits[place], kind="stable")
@@ -164,7 +178,8 @@ def _probabilities(asked: ExplainedLabel) -> None:
         values = [float(shares[place, label]) for label in shown]
         figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
         figure.update_xaxes(range=[0, 1.15])
-        draw_chart(figure, "teach_labels", about=partial(label_provenance, asked))
+        computation = Computation(LABELS, request=question, place=place, most=MOST_BARS)
+        draw_chart(figure, "teach_labels", about=partial(label_provenance, asked), computation=computation)
     rows = [
         (
             said.names[label],
@@ -212,7 +227,11 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         diverging=True,
         selected=head,
     )
-    draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=partial(label_provenance, asked))
+    about = partial(label_provenance, asked)
+    computation = Computation(
+        EFFECTS, reading=asked.request, request=_question(asked), label=asked.label, places_of=places_of, Ablate=Ablate,
+        answers_under=answers_under, as_head_map=as_head_map)  # fmt: skip
+    draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=about, computation=computation)
     st.caption(_("Each cell ablates one head. Click it to select its links."))
     download_button(_("Save as CSV"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("All digits"), key="teach_save_heads",

@@ -21,11 +21,14 @@ def draw(look: JobStatus) -> None:
     if look.job.kind == "answer":
         draw_answers(look.model, look.job.name)
     else:
-        draw_results(look.model, look.job.name)
+        draw_results(look.model, look.job.name, look.job.slug)
 
 
-def draw_results(folder: Path, model: str) -> None:
-    """Draw the results in ``folder``; ``model`` is the model's name in the app."""
+def draw_results(folder: Path, model: str, saved: str) -> None:
+    """Draw the results in ``folder``.
+
+    ``model`` is the model's name in the app, and ``saved`` the folder in the zip file that users download.
+    """
     try:
         found = load_results(folder)
     except UserError as refusal:
@@ -34,9 +37,9 @@ def draw_results(folder: Path, model: str) -> None:
     for line in headline(found):
         show_notice(line, role="status")
     draw_labels(found, model)
-    draw_confusion(found, model)
+    draw_confusion(found, model, saved)
     draw_rows(found, model)
-    draw_calibration(found, model)
+    draw_calibration(found, model, saved)
 
 
 def headline(results: EvaluationResults) -> list[str]:

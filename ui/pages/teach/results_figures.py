@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from probing.labelled.evaluation import BINS, Calibration, Counts, SpanCounts, most_mistaken, summed_up
+from probing.labelled.evaluation import (
+    BINS,
+    Calibration,
+    Counts,
+    SpanCounts,
+    answer_confidences,
+    calibration,
+    confusion,
+    most_mistaken,
+    summed_up,
+)
 from probing.labelled.labeled_texts import OUTSIDE
+from probing.labelled.predictions import load_predictions
 from probing.statistics import wilson
 from ui.input.controls import bound_widget
 from ui.pages.teach.options import TeachOptions
@@ -23,6 +36,7 @@ from viz.figures import evaluation as figures
 from viz.figures.evaluation import FEW, Bin
 from viz.figures.evaluation import calibration as draw_bins
 from viz.figures.vectors import picked_pair
+from viz.paper.notebook import Computation
 
 FEW_CASES = 20  # Scores of labels with less support are marked as unreliable.
 FIRST = {"classify": "class", "tag": "kind"}
@@ -92,8 +106,20 @@ def _row(name: str, score: SpanCounts) -> list[object]:
     return [name, precision, recall, f1, score.true, score.found, *([low, high] if score.true else [None] * 2)]
 
 
-def draw_calibration(results: EvaluationResults, model: str) -> None:
-    """Draw the reliability diagram, its summary and its CSV export."""
+def _computation(saved: str, code: str, **names: Any) -> Computation:
+    """Return notebook code that runs ``code`` on ``found``, the predictions in the downloaded folder ``saved``.
+
+    ``names`` are the other names that the code uses.
+    """
+    begun = "# The folder in the zip file that “Save model” downloads.\nfound = load_predictions(Path(folder))\n"
+    return Computation(begun + code, folder=saved, Path=Path, load_predictions=load_predictions, **names)
+
+
+def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None:
+    """Draw the reliability diagram, its summary and its CSV export.
+
+    ``saved`` is the folder in the zip file that users download.
+    """
     st.subheader(_("Calibration"))
     found, told = results.predictions, results.sureness
     if told is None:
@@ -102,7 +128,13 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
     bins, about_test = bins_of(told), partial(evaluation_provenance, found.scores, model)
-    draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=about_test)
+    code = (
+        "bins = calibration(answer_confidences(found))\n"
+        "numbers = bins.right[bins.answers > 0][::-1]  # the most confident answers first"
+    )
+    computation = _computation(saved, code, calibration=calibration, answer_confidences=answer_confidences)
+    figure = draw_bins(bins, theme(), _("Calibration"))
+    draw_chart(figure, "teach_sureness", about=about_test, computation=computation)
     about = _(
         "Bars: accuracy of {what}, by confidence (mark); pale: fewer than {few}. Error: mean "
         "distance of mark and bar ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its "
@@ -154,10 +186,11 @@ def summary(told: Calibration, what: str) -> list[str]:
     return lines
 
 
-def draw_confusion(results: EvaluationResults, model: str) -> None:
+def draw_confusion(results: EvaluationResults, model: str, saved: str) -> None:
     """Draw the confusion matrix, its summary and its CSV export.
 
-    If there are many labels, those with the fewest errors are summed in a last row and column.
+    If there are many labels, those with the fewest errors are summed in a last row and column. ``saved`` is the folder
+    in the zip file that users download.
     """
     st.subheader(_("Confusion matrix"))
     found, counts, options = results.predictions, results.counts, get_params(TeachOptions)
@@ -177,7 +210,12 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         summed_up(counts, kept), names, theme(), _("Confusion matrix"), unit, rest=bool(others),
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
-    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept),
+    code = (
+        f"counts = summed_up(confusion(found), {kept})\n"
+        "numbers = np.where(counts, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), np.nan)"
+    )
+    computation = _computation(saved, code, summed_up=summed_up, confusion=confusion)
+    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), computation=computation,
                about=partial(evaluation_provenance, found.scores, model))  # fmt: skip
     about = _(
         "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",

@@ -36,7 +36,7 @@ def script(folder: str) -> None:
     from ui.state.session import begin
 
     begin("teach")
-    draw_results(Path(folder), "taught/tiny")
+    draw_results(Path(folder), "taught/tiny", Path(folder).name)
 
 
 @pytest.fixture(autouse=True)
