@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ class HeadEvidence:
     each: tuple[TextEvidence, ...]
     trace: Trace | None = None  # None if the evidence is from several texts.
     part: str | None = None  # The stack; None for the first.
-    request: TraceRequest | None = None  # The request that gives the trace, if there is such a request.
+    requests: tuple[TraceRequest, ...] = ()  # The requests that give the traces; () for an opened file.
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -135,8 +135,9 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
         raise UserError(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
+    request = displayed_request(choice, trace)
     return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace, part,
-                        displayed_request(choice, trace))  # fmt: skip
+                        () if request is None else (request,))  # fmt: skip
 
 
 def part_of(trace: Trace, choice: ViewState) -> str | None:
@@ -185,20 +186,30 @@ def _observe_known(texts: Sequence[str], choice: ViewState) -> tuple[list[HeadEv
     """
     read = traces(texts, choice)
     reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
-    found = [from_trace(trace, choice) for trace, reason in zip(read, reasons, strict=True) if not reason]
+    found = [
+        replace(from_trace(trace, choice), requests=(_request(trace.text, choice),))
+        for trace, reason in zip(read, reasons, strict=True)
+        if not reason
+    ]
     return [_merge(found)] if found else [], [reason for reason in reasons if reason]
 
 
 def traces(texts: Sequence[str], choice: ViewState) -> list[Trace]:
     """Return traces of ``texts`` by the chosen model; raise UserError if the model cannot read them."""
-    return get_backend().traces([TraceRequest(choice.model, text, revision=choice.revision or None) for text in texts])
+    return get_backend().traces([_request(text, choice) for text in texts])
+
+
+def _request(text: str, choice: ViewState) -> TraceRequest:
+    return TraceRequest(choice.model, text, revision=choice.revision or None)
 
 
 def _merge(found: list[HeadEvidence]) -> HeadEvidence:
     evidence, likeness = found[0].evidence, found[0].likeness
     for other in found[1:]:
         evidence, likeness = evidence + other.evidence, likeness + other.likeness
-    return HeadEvidence(evidence, likeness, tuple(seen for some in found for seen in some.each))
+    each = tuple(seen for some in found for seen in some.each)
+    requests = tuple(request for some in found for request in some.requests)
+    return HeadEvidence(evidence, likeness, each, part=found[0].part, requests=requests)
 
 
 @dataclass(frozen=True)

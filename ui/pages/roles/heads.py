@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -61,17 +62,25 @@ def draw_map(
 
 
 def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
-    """Return the computation of the share of each head's first role; None if the evidence is of many texts."""
-    if known.request is None:
-        return None
+    """Return the computation of the share of each head's first role; None for an opened file."""
     code = (
-        f"evidence = observe(backend.trace(request), {known.part!r})\n"
         "numbers = np.full(evidence.strength('broad').shape, np.nan)\n"
         "for place in np.ndindex(*numbers.shape):\n"
         f"    if found := names(evidence, *place, {options.share / 100}):\n"
         "        numbers[place] = evidence.strength(found[0])[place]"
     )
-    return Computation(code, request=known.request, observe=observe, names=names)
+    return _evidence(known, "observe(trace, part)", code, observe=observe, names=names)
+
+
+def _evidence(known: HeadEvidence, seen: str, code: str, **names: Any) -> Computation | None:
+    """Return notebook code that runs ``code`` on ``evidence``, a sum over texts; None for an opened file.
+
+    ``seen`` is an expression for the evidence from ``trace``, and ``names`` are the names that both use.
+    """
+    if not known.requests:
+        return None
+    begun = f"first, *rest = [{seen} for trace in backend.traces(requests)]\nevidence = sum(rest, first)\n"
+    return Computation(begun + code, requests=list(known.requests), part=known.part, **names)
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
@@ -276,15 +285,13 @@ def draw_similarity(
 
 
 def _projection(known: HeadEvidence, count: int) -> Computation | None:
-    """Return the computation of the heads' heights, by cluster; None if the evidence is of many texts."""
-    if known.request is None:
-        return None
+    """Return the computation of the heads' heights, by cluster; None for an opened file."""
     code = (
-        f"distances = compare(backend.trace(request), {known.part!r}).distances()\n"
+        "distances = evidence.distances()\n"
         f"order = np.argsort(groups(distances, {count}), kind='stable')\n"
         "numbers = flat(distances)[0][order, 1]"
     )
-    return Computation(code, request=known.request, compare=compare, groups=groups, flat=flat)
+    return _evidence(known, "compare(trace, part)", code, compare=compare, groups=groups, flat=flat)
 
 
 def _groups(
