@@ -11,9 +11,8 @@ from inference.tasks.positions import Bias, OrderPass, OrderTest, Positions, Pos
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.positions.encodings import dimensions_of
-from ui.pages.positions.order import differences_csv, view_of_map, what_came_of_it
+from ui.pages.positions.order import differences_csv, what_came_of_it
 from ui.pages.positions.position_scheme import draw_position_scheme
-from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
 from viz.figures.theme import DARK, LIGHT
 
@@ -137,10 +136,10 @@ def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> Non
     test = replace(result(), order=order)
     weights = numbers(6, 6)
     trace = sentence_trace()
-    whole = view_of_map(ViewState(), trace, test, weights)
+    whole = test.view(trace, weights, words=False, special=True, renormalise=False)
     assert [cell.text for cell in whole.queries] == ["[CLS]", "chess", "play", "ing", ".", "[SEP]"]
     np.testing.assert_array_equal(whole.weights(0, 0), weights)
-    words = view_of_map(ViewState(words=True, special=False), trace, test, weights)
+    words = test.view(trace, weights, words=True, special=False, renormalise=False)
     assert [cell.text for cell in words.queries] == ["chess", "playing", "."]
     assert words.weights(0, 0)[0, 1] == pytest.approx(weights[1, 2] + weights[1, 3])
 

@@ -129,12 +129,11 @@ def tree(request: NextToken) -> None:
 
 def _draw_menu(request: NextToken, history: dict[Path, WrittenToken]) -> None:
     """Draw the menu with the notebook of the tree's known probabilities."""
-    known = {path: history[path].probability for path in sorted(history, key=len)}
-    paths = [path for path, probability in known.items() if probability is not None]
-    if paths:
+    known = {path: found.probability for path, found in history.items() if found.probability is not None}
+    if known:
         draw_notebook_menu(
-            _("History"), TREE, [known[path] for path in paths], lambda: {**model_provenance(), "text": request.text},
-            Computation(CHANCES, request=request, paths=paths, replace=replace))  # fmt: skip
+            _("History"), TREE, list(known.values()), lambda: {**model_provenance(), "text": request.text},
+            Computation(CHANCES, request=request, paths=list(known), replace=replace))  # fmt: skip
 
 
 def _go_to_node(request: NextToken) -> None:

@@ -47,7 +47,7 @@ def beam_tree(translation: Translation) -> None:
     )
     fates = [fate for fate in FATES if options.dropped or fate != "dropped"]
     request = beams_request(translation.asked, width_of(options))
-    scores = [node.value for node in nodes[1:]]
+    scores = [node.value for node in nodes if node.value is not None]
     computation = beams_computation(request, search, fates)
     draw_notebook_menu(_("Beams"), TREE, scores, page_provenance, computation)
     st.caption(

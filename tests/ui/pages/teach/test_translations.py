@@ -122,7 +122,7 @@ def results(folder: str) -> None:
 
     begin("teach")
     with use_language("zh"):
-        draw_results(Path(folder), "taught/tiny")
+        draw_results(Path(folder), "taught/tiny", "tiny")
 
 
 def changes(folder: str) -> None:
