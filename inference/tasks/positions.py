@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.mask import FloatArray
-from attention.record import AnyRecord, MapRecord
-from attention.trace import Trace
-from attention.view import View
+from attention.record import AnyRecord
 from inference.tasks.model_request import InspectRequest
-from inference.text.encoding import Encoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +89,6 @@ class OrderTest:
     done: tuple[str, ...]  # the methods that removed the positions, each as a sentence
     masks: tuple[str, ...]  # masks that still depend on positions: "causal", "window"
     unmasked: float | None  # largest difference of unmasked scores in the first layer without positions
-
-    def view(self, trace: Trace, weights: FloatArray, words: bool, special: bool, renormalise: bool) -> View:
-        """Return a view of a map over the reordered tokens, with the view options ``words`` to ``renormalise``.
-
-        ``trace`` is the trace of the text in its original order, and ``weights`` the map, shape (query, key).
-        """
-        mixed = Encoding(trace.source, trace.source.segments).pick(self.order).row
-        one = replace(trace, source=mixed, target=None, parts={self.part: (MapRecord(weights[None]),)})
-        return View(one, self.part, words, special, renormalise)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from attention.mask import FloatArray
+from attention.record import MapRecord
 from attention.tokens import TokenRow, is_out_of_vocabulary
+from attention.trace import Trace
+from attention.view import View
 from i18n import gettext_lazy, join_sentences
 from inference.errors import UserError
 
@@ -166,3 +170,22 @@ def shift(reading: Encoding, ids: Sequence[int], start: str) -> Encoding:
         unknown=("", *rest.unknown),
     )
     return Encoding(joined, (0,) * len(joined))
+
+
+def reordered_view(  # noqa: PLR0913  (a map and its view options)
+    trace: Trace,
+    part: str,
+    order: Sequence[int],
+    weights: FloatArray,
+    words: bool = False,
+    special: bool = True,
+    renormalise: bool = False,
+) -> View:
+    """Return a view of a map over reordered tokens, with the view options ``words`` to ``renormalise``.
+
+    ``trace`` is the trace of the text in its original order, ``part`` the stack, and ``weights`` the map, shape
+    (query, key). Entry i of ``order`` is the original position of token i.
+    """
+    row = Encoding(trace.source, trace.source.segments).pick(order).row
+    one = replace(trace, source=row, target=None, parts={part: (MapRecord(weights[None]),)})
+    return View(one, part, words, special, renormalise)

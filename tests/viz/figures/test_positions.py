@@ -8,6 +8,7 @@ import pytest
 
 from attention.positions import by_distance, sinusoidal, t5_buckets
 from inference.tasks.positions import Bias, OrderPass, OrderTest, Positions, PositionTable, RotaryAngles
+from inference.text.encoding import reordered_view
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.positions.encodings import dimensions_of
@@ -136,10 +137,10 @@ def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> Non
     test = replace(result(), order=order)
     weights = numbers(6, 6)
     trace = sentence_trace()
-    whole = test.view(trace, weights, words=False, special=True, renormalise=False)
+    whole = reordered_view(trace, test.part, order, weights, words=False, special=True, renormalise=False)
     assert [cell.text for cell in whole.queries] == ["[CLS]", "chess", "play", "ing", ".", "[SEP]"]
     np.testing.assert_array_equal(whole.weights(0, 0), weights)
-    words = test.view(trace, weights, words=True, special=False, renormalise=False)
+    words = reordered_view(trace, test.part, order, weights, words=True, special=False, renormalise=False)
     assert [cell.text for cell in words.queries] == ["chess", "playing", "."]
     assert words.weights(0, 0)[0, 1] == pytest.approx(weights[1, 2] + weights[1, 3])
 

@@ -15,6 +15,7 @@ from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.positions import OrderPass, OrderRequest, OrderTest, Positions
+from inference.text.encoding import reordered_view
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.positions.position_scheme import PositionsOptions, draw_position_scheme
 from ui.run.notices import show_error, show_notice
@@ -50,7 +51,10 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderReques
     for key, (name, result) in passes.items():
         here = permute_map(result.text[layer].weights(head), test.order)
         options = choice.words, choice.special, choice.renormalise
-        views = [test.view(trace, map_, *options) for map_ in (result.mixed[layer].weights(head), here)]
+        views = [
+            reordered_view(trace, test.part, test.order, map_, *options)
+            for map_ in (result.mixed[layer].weights(head), here)
+        ]
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             show_notice(
@@ -92,9 +96,11 @@ def _map_computation(
     if reading is None:
         return None
     begun = f"test = backend.inspect(request)\nweights = {code}\n"
-    shown = "numbers = test.view(backend.trace(reading), weights, *look).weights(0, 0)"
+    shown = "numbers = reordered_view(backend.trace(reading), test.part, test.order, weights, *look).weights(0, 0)"
     look = (choice.words, choice.special, choice.renormalise)
-    return Computation(begun + shown, request=question, reading=reading, look=look, **names)
+    return Computation(
+        begun + shown, request=question, reading=reading, look=look, reordered_view=reordered_view, **names
+    )
 
 
 def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
