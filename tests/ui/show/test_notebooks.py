@@ -88,6 +88,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("measure", {"data": "pronouns", "way": "out"}, {"measure_scores", "measure_map", "measure_random_map"}),
     *(("find", {"by": by}, FIND | {"find_change", "find_flips"}) for by in ("weight", "excess")),
     ("find", {"by": "excess", "inward": 1, "text": "Ann saw a small brown dog and it ran."}, FIND),
+    ("generate", {}, {"generate_mask"}),  # no decoder is installed
     ("next_sentence", {}, {"judged_bars", "flow_map"}),
     ("answers", {}, {"answers_attention_map"}),
     ("masked_words", {}, {"masked_bars"}),
