@@ -303,8 +303,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     show_notice(sentence(build), "status")
     # A single tower leaves room for the sections; an encoder with a decoder takes the full width.
     alone = len(build.stacks) == 1
-    with st.container(key="stacks"):
-        left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
+    left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
     with left:
         drawing(build, lengths, options, trace.model.architecture)
     sections = {

@@ -149,7 +149,7 @@ def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the editor of two regions A and B, and the heads with the most attention from A to B."""
     grid, _picture = grid_and_picture(shown.trace)
     drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
-    left, right = st.container(key="stacks").columns(2)
+    left, right = st.columns(2)
     with left:
         base, query = route(shown.trace)
         data = picture.regions_payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
@@ -259,7 +259,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     if not known.any():
         show_notice(_("No patch has such a place."), role="status")
         return
-    left, right = st.container(key="stacks").columns(2)
+    left, right = st.columns(2)
     with left:
         title = _("Attention to {what}", what=translate(ROLE_NAMES[options.role]))
         unit = _("entropy relative to uniform") if options.role == "broad" else _("share of attention")

@@ -240,9 +240,7 @@ def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
         ("before", _("Before"), [end.before for end in ends]),
         ("after", _("After"), [end.after for end in ends]),
     )
-    with st.container(key="stacks"):  # narrow screens stack the columns of this container
-        columns = st.columns(2)
-    for column, (key, title, values) in zip(columns, sides, strict=True):
+    for column, (key, title, values) in zip(st.columns(2), sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])
