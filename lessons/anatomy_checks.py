@@ -62,7 +62,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Return the percentage of a model's parameters that belong to its part ``of`` (a key of PARTS)."""
     if of not in PARTS:
-        raise Unanswerable(gettext_lazy("There is no part “{of}”; there are {known}.", of=of, known=_names(PARTS)))
+        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(PARTS)))
     build = _build(asked)
     counts = {kind: sum(part.count for part in build.parts if name in part.name) for kind, name in PARTS.items()}
     shares = {f"share_{kind.replace('-', '_')}": count / build.total for kind, count in counts.items()}
@@ -173,7 +173,7 @@ def _build(asked: CheckContext) -> Build:
 
 def _size(sizes: Mapping[str, float], of: str) -> float:
     if of not in sizes:
-        raise Unanswerable(gettext_lazy("There is no size “{of}”; there are {known}.", of=of, known=_names(sizes)))
+        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(sizes)))
     return float(sizes[of])
 
 

@@ -64,6 +64,7 @@ def test_the_page_begins_with_nothing_ablated_or_with_the_head_that_was_looked_a
     painted(page)
     go_to(page, "cause")
     said(page, "With head 2-7 ablated")
+    said(page, "^Of all 71 other heads")
     go_to(page, "explore")
     painted(page)
     open_page(page, app_url)

@@ -47,7 +47,7 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
 LONGEST = {"title": 120, "source": 400, "model": 400}  # longest strings in a request, in characters
 MOST_METRICS = 20_000_000  # bytes of metrics.jsonl that are read
-UNREADABLE = gettext_lazy("The settings of this training cannot be read. Remove it and start again.")
+UNREADABLE = gettext_lazy("This training cannot be read. Remove it and start again.")
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,6 @@ def check_room(place: Path, coming: int) -> None:
 
 
 PARTS = ("train", "dev", "test")
-BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it and start again.")
 
 
 TaskRows = LabeledDataset | QuestionSet
@@ -373,7 +372,7 @@ def read_rows(file: Path) -> TaskRows:
             return QuestionSet(train, dev, test, str(head["name"]), bool(head["no_answer"]))
         return LabeledDataset(head["kind"], tuple(map(str, head["labels"])), *parts)
     except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError, lzma.LZMAError) as error:
-        raise UserError(BROKEN) from error
+        raise UserError(UNREADABLE) from error
 
 
 def _lines(labels: TaskRows) -> Iterator[Any]:

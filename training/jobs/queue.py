@@ -124,7 +124,7 @@ def last_words(log: Path) -> str:
 
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that may wait or run: in total, and per visitor
-NO_JOB = gettext_lazy("This training was removed, or its link is incomplete.")
+NO_JOB = gettext_lazy("This training or atlas was removed, or its link is incomplete.")
 CUT_OFF = gettext_lazy("The app ended during this training. It can go on.")
 AGAIN = 1.0  # seconds between checks of the lock that another app may hold
 OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted

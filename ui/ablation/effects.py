@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 
 import numpy as np
 import streamlit as st
 
-from attention.edits import EditSet
+from attention.edits import Ablate, EditSet, MaskEdge, Uniform
 from attention.mask import FloatArray
 from i18n import _
 from probing.edit_answers import sets_per_request
@@ -43,6 +43,30 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
             told = numbers([(), *sets[starts[at] : starts[at] + step]])
         found.append(told[1:] - told[0])
     return np.concatenate(found)
+
+
+def is_random(sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> bool:
+    """Return True if the measured edit sets are a random sample, and False if they are all other sets of their kinds.
+
+    ``sets`` are the result of ``random_sets`` for ``most`` sets, which has fewer only if no other sets exist.
+    ``found`` are the measured effects, fewer than ``sets`` if the visitor stopped.
+    """
+    return len(sets) >= most or len(found) < len(sets)
+
+
+def describe_compared(edits: EditSet, sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> str:
+    """Return a phrase for the edit sets with which the effect of ``edits`` is compared; see ``is_random``.
+
+    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1, 0.2])
+    'all 2 other heads'
+    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1])
+    '1 random edits of equal kinds and size (seed 0)'
+    """
+    if is_random(sets, found, most):
+        return _("{n} random edits of equal kinds and size (seed {seed})", n=len(found), seed=SEED)
+    if len(edits) == 1 and isinstance(edits[0], Ablate | Uniform | MaskEdge):
+        return _("all {n} other heads", n=len(found))
+    return _("all {n} other edits of equal kinds and size", n=len(found))
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:

@@ -362,20 +362,20 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the changes by random edit sets, and the change by the chosen edit set as a line.
+    """Draw a histogram of the changes by other edit sets, and the change by the chosen edit set as a line.
 
     ``changes`` is (set,), in ``unit`` like ``chosen``.
     """
-    figure = empty(theme, _("Is it more than chance?"), unit, _("Random sets"))
+    figure = empty(theme, _("Is it more than chance?"), unit, _("Other edits"))
     figure.add_histogram(
-        name=_("Random sets"),
+        name=_("Other edits"),
         x=changes,
         nbinsx=30,
         marker={"color": theme.heads},
         hovertemplate=_("%{x}: %{y} sets<extra></extra>"),
     )
     line = {"color": theme.accent, "width": 3}
-    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen set"))
+    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen edits"))
     figure.update_layout(height=320, margin={"b": LEGENDS}, bargap=0.05)
     return figure
 

@@ -77,7 +77,7 @@ def _random(case: AblationExperiment, steps: int) -> FloatArray:
     generator = np.random.default_rng(SEED)
     orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
     sets = [_set(order[: step + 1]) for order in orders for step in range(steps)]
-    found = case.watch.changes(sets, case.tokens, _("Computing the random baseline"))
+    found = case.watch.changes(sets, case.tokens, _("Computing the comparison"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
     whole = float(case.watch.numbers(case.watch.ask([()]))[0])

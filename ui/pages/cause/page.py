@@ -37,7 +37,7 @@ def how_to_read() -> None:
             _(
                 "- Ablation zeroes a head's part of the input of W_O "
                 "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). Any ablation changes "
-                "something; compare with random edits of equal size.\n"
+                "something; compare with other edits of equal size.\n"
                 "- Effects do not add up, and differ between texts."
             )
         )

@@ -1,4 +1,4 @@
-"""Edits of a translation model, and their effects: every head in turn, and random sets as a baseline."""
+"""Edits of a translation model, and their effects: every head in turn, and other sets for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
 from ui.ablation.controls import draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head, describe_edit
-from ui.ablation.effects import RANDOM_SETS, SEED
+from ui.ablation.effects import RANDOM_SETS, SEED, describe_compared
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
 from ui.pages.translate.step import cells_of, forcing_request
@@ -283,7 +283,7 @@ def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptio
 
 
 def chance(translation: Translation, edits: EditSet) -> None:
-    """Draw the effects of random sets of as many edits in the same stack, for comparison; may raise UserError."""
+    """Draw the effects of other sets of as many edits in the same stack, for comparison; may raise UserError."""
     trace = translation.trace
     if not edits:
         return
@@ -302,11 +302,12 @@ def chance(translation: Translation, edits: EditSet) -> None:
     if not len(mine.changes) or len(found.changes) < 2:
         return
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
+    compared = describe_compared(edits, sets, sizes)
     show_notice(
         _(
-            "Of {number} random sets, {share:.0f} % change the probability less (median: factor "
-            "{factor}); {turned} change the likeliest token at some step.",
-            number=len(sizes),
+            "Of {edits}, {share:.0f} % change the probability less (median: factor {factor}); "
+            "{turned} change the likeliest token at some step.",
+            edits=compared,
             share=100 * float((sizes < abs(change)).mean()),
             factor=factor(float(np.median(sizes))),
             turned=int(found.others.sum()),
@@ -318,9 +319,4 @@ def chance(translation: Translation, edits: EditSet) -> None:
     names = {"edits": edits, "keys": keys, "many": RANDOM_SETS, "seed": SEED}
     computation = changes_computation(RANDOM, translation, request, part, **names) if complete else None
     draw_chart(figure, "translate_random", computation=computation)
-    st.caption(
-        _(
-            "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: the chosen set.",
-            seed=SEED,
-        )
-    )
+    st.caption(_("Bars: {edits}; edges keep their positions. Line: the chosen edits.", edits=compared))
