@@ -23,7 +23,7 @@ from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
-from ui.show.text import format_comma_list, format_small, times
+from ui.show.text import format_comma_list, format_small, likelihood, times
 from viz.paper.notebook import Computation
 
 LEAST = 0.05  # nats; smaller differences between the two answers are not analysed
@@ -294,4 +294,14 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
     values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}
     said = _(goes, what=what, share=format_small(float(share)), **values)
     answer = describe_answer(found, effect)
-    return join_sentences(said, _("Then {answer}.", answer=answer)) if answer else said
+    return join_sentences(said, _("Then {answer}.", answer=answer), _probabilities(found, effect)) if answer else said
+
+
+def _probabilities(found: PatchingResult, effect: Effect) -> str:
+    """State the probabilities of both words in the first text, under the patch ``effect``, and in the second text."""
+    columns = zip(*(one.values[0] for one in (found.before, effect, found.after)), strict=True)
+    words = [
+        f"“{name}” {' → '.join(likelihood(float(log)) for log in logs)}"
+        for name, logs in zip(found.metric.names, columns, strict=True)
+    ]
+    return _("Probability (first text → patched → second text): {words}.", words=format_comma_list(words))
