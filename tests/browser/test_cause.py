@@ -63,7 +63,7 @@ def test_the_page_begins_with_nothing_ablated_or_with_the_head_that_was_looked_a
     open_page(page, app_url, "/", layer=2, head=7)
     painted(page)
     go_to(page, "cause")
-    said(page, "With head 2-7 ablated")
+    assert "Head 2-7 is ablated because it is selected." in said(page, "With head 2-7 ablated")
     said(page, "^Of all 71 other heads")
     go_to(page, "explore")
     painted(page)

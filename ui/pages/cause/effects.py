@@ -106,7 +106,10 @@ def before_after(case: AblationExperiment) -> None:
             result = _("With {edits}, {after}; before, {before}.", edits=what, after=after_edits, before=without)
         else:
             result = _("With {edits}, {change}.", edits=what, change=_describe_change(case, 1 - after))
-        show_notice(result, role="status")
+        # Without edits in the address, the page ablates the selected head.
+        head = case.name(case.head)
+        origin = "" if case.options.edits else _("Head {head} is ablated because it is selected.", head=head)
+        show_notice(join_sentences(result, origin), role="status")
     if case.watch.names:
         _bars(case, effect)
 
