@@ -33,7 +33,7 @@ from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
-from ui.state.view_state import DEFAULT_MODEL
+from ui.state.view_state import ViewState, named_fields
 from viz.components.page_scripts import follow_class
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
@@ -281,8 +281,11 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
 
 
 def _address(view: str, query: Mapping[str, Any]) -> str:
-    """Return the address of a view; it names the model, so that it does not depend on the default model."""
-    written = urlencode({"model": DEFAULT_MODEL, **query, **view_fields(view)})
+    """Return the address of a view; it names model and text, so that it does not depend on the defaults.
+
+    A query without these fields has their defaults.
+    """
+    written = urlencode({**named_fields(ViewState()), **query, **view_fields(view)})
     return f"/{BY_VIEW[view].path}?{written}"
 
 
