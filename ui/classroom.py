@@ -28,7 +28,7 @@ from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
-from ui.show.text import escape_markdown, format_comma_list, join_sentences
+from ui.show.text import escape_except_emphasis, escape_markdown, format_comma_list, join_sentences
 from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
@@ -115,7 +115,7 @@ def reply(code: str, seen: StudentView) -> None:
         # The answers are open on the page on which the visitor first sees them.
         first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), current_view())
         with st.expander(_("Question {number}", number=number), expanded=first == current_view()):
-            st.markdown(escape_markdown(format_prompt(question)))
+            st.markdown(escape_except_emphasis(format_prompt(question)))
             answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
@@ -130,7 +130,9 @@ def reply(code: str, seen: StudentView) -> None:
 
 
 def _prompt(question: Question, number: int) -> None:
-    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=escape_markdown(format_prompt(question))))
+    st.markdown(
+        _("**Question {number}.** {prompt}", number=number, prompt=escape_except_emphasis(format_prompt(question)))
+    )
 
 
 def _form(code: str, number: int, question: Question, own: str | None) -> None:
@@ -151,7 +153,7 @@ def _form(code: str, number: int, question: Question, own: str | None) -> None:
 def _field(question: Question, key: str, own: str | None) -> None:
     if question.kind == "choice":
         at = question.options.index(own) if own in question.options else None
-        texts = {option: escape_markdown(format_answer(question, option)) for option in question.options}
+        texts = {option: escape_except_emphasis(format_answer(question, option)) for option in question.options}
         st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=texts.__getitem__)
         return
     helps = {

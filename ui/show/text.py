@@ -12,13 +12,50 @@ from i18n import _, lists, translate
 MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
 
 
-def escape_markdown(text: str) -> str:
-    r"""Escape a text for Markdown, as a single paragraph.
+# Places in addresses of pages and of mail, which Streamlit makes links although their punctuation is escaped.
+ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@[-\w]+\.)", re.IGNORECASE)
+WORD_JOINER = "\N{WORD JOINER}"  # invisible
 
-    >>> escape_markdown("*a* <b> [x](y)")
-    '\\*a\\* \\<b\\> \\[x\\]\\(y\\)'
+
+def escape_markdown(text: str) -> str:
+    r"""Escape a text for Markdown, as a single paragraph; an address in it does not become a link.
+
+    >>> escape_markdown("*a* <b> [x](y)"), ascii(escape_markdown("http://a.b"))
+    ('\\*a\\* \\<b\\> \\[x\\]\\(y\\)', "'http\\u2060\\\\:\\\\/\\\\/a\\\\.b'")
     """
-    return MARKUP.sub(r"\\\1", " ".join(text.split()))
+    return _escape(" ".join(text.split()))
+
+
+def _escape(text: str) -> str:
+    return MARKUP.sub(r"\\\1", ADDRESS.sub(WORD_JOINER, text))
+
+
+EMPHASIS = re.compile(
+    r"(?<![A-Za-z0-9*])(?P<mark>\*\*|\*|`)(?![\s*`])(?P<inner>[^`]*?[^\s*`])(?P=mark)(?![A-Za-z0-9*])"
+)
+
+
+def escape_except_emphasis(text: str) -> str:
+    r"""Escape a text for Markdown as ``escape_markdown`` does, but keep **bold** and *italic*.
+
+    The marks of code are removed, and so are marks that Markdown would not read next to a Chinese character. Next to a
+    Latin letter or a digit an asterisk stays, as in 2*3*4. Nothing else of the text is markup: no link, HTML, image or
+    formula.
+
+    >>> escape_except_emphasis("Does **it** mean *the cat*? <b> [x](y) 2*3*4")
+    'Does **it** mean *the cat*\\? \\<b\\> \\[x\\]\\(y\\) 2\\*3\\*4'
+    >>> escape_except_emphasis("个**“b”** **[x](y)** `c`")
+    '个“b” **\\[x\\]\\(y\\)** c'
+    """
+    whole, parts, at = " ".join(text.split()), [], 0
+    for found in EMPHASIS.finditer(whole):
+        mark, inner = found["mark"], found["inner"]
+        ends = (whole[: found.start()][-1:], inner[0]), (whole[found.end() :][:1], inner[-1])
+        is_read = mark != "`" and all(not outside.isalnum() or inside.isalnum() for outside, inside in ends)
+        mark = mark if is_read else ""
+        parts += [_escape(whole[at : found.start()]), mark, _escape(inner), mark]
+        at = found.end()
+    return "".join([*parts, _escape(whole[at:])])
 
 
 def format_comma_list(parts: Sequence[str]) -> str:
