@@ -1,4 +1,4 @@
-"""Classes of students: a teacher opens a class (room), and students follow the teacher or explore on their own.
+"""Classes of students: a teacher opens a class, and students follow the teacher or explore on their own.
 
 The package is independent of pages and models: a view is a URL of the app, and an answer is a short text.
 """

@@ -1,4 +1,4 @@
-"""The state of a class of students (room), as a student and as the teacher see it."""
+"""The state of a class of students, as a student and as the teacher see it."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def draw_waiting_room(code: str) -> None:
 
 
 def _withdraw(code: str) -> None:
-    with suppress(NotInClass):  # a closed room has already deleted its data
+    with suppress(NotInClass):  # a closed class has already deleted its data
         store().withdraw(code, visitor_secret())
     classroom.leave()
 
