@@ -225,7 +225,6 @@ MARKS = (
 )
 UNPACK = gettext_lazy("Unpack it; choose a file inside.")
 SAVE = gettext_lazy("Save it as CSV.")
-TABLE = gettext_lazy("Save it as CSV with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x1f\x8b", "gzip", UNPACK),
     (b"BZh91AY&SY", "bzip2", UNPACK),
@@ -233,13 +232,13 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x28\xb5\x2f\xfd", "Zstandard", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "7z", UNPACK),
     (b"Rar!\x1a\x07", "RAR", UNPACK),
-    (START, "Parquet", TABLE),
-    (b"ARROW1\0", "Arrow", TABLE),
-    (b"FEA1", "Arrow", TABLE),
-    (b"\xff\xff\xff\xff", "Arrow", TABLE),
-    (b"SQLite format 3\0", "SQLite", TABLE),
-    (b"\x89HDF\r\n\x1a\n", "HDF5", TABLE),
-    (b"\x93NUMPY", "NumPy", TABLE),
+    (START, "Parquet", SAVE),
+    (b"ARROW1\0", "Arrow", SAVE),
+    (b"FEA1", "Arrow", SAVE),
+    (b"\xff\xff\xff\xff", "Arrow", SAVE),
+    (b"SQLite format 3\0", "SQLite", SAVE),
+    (b"\x89HDF\r\n\x1a\n", "HDF5", SAVE),
+    (b"\x93NUMPY", "NumPy", SAVE),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office (XLS, DOC)", SAVE),
     (b"%PDF-", "PDF", SAVE),
     (b"{\\rtf", "RTF", SAVE),
@@ -423,7 +422,7 @@ def _detect_kind(content: bytes) -> tuple[str, str] | None:
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        return "pickle", TABLE
+        return "pickle", SAVE
     if content[257:262] == b"ustar":
         return "tar", UNPACK
     start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()

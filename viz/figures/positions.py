@@ -69,7 +69,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
     """Draw the cosine similarity of each position's vector and the next, shape (position - 1,)."""
-    figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
+    figure = empty(theme, title, _("Position"), _("Cosine similarity with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),
         y=np.asarray(cosines, np.float32),

@@ -26,6 +26,7 @@ from ui.pages.find.question import (
     pick_probe,
     pick_strength,
     pick_words,
+    strongest_link,
     words_of,
 )
 from ui.run.head_answers import HeadAnswers, ask_again, ask_heads
@@ -131,7 +132,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     answer(asked, choice)
     if probe is not None and probe.note:
         show_notice(probe.note, role="status")
-    draw_pronoun_head(trace)
+    draw_pronoun_head(trace, strongest_link(asked))
     st.subheader(_("If one word changes"))
     other, neutral = texts(found, probe)
     again = None

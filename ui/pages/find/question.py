@@ -261,7 +261,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
 
 def describe_link(asked: HeadAnswers) -> str:
     """Describe the head with the strongest link between the source and the first candidate, and its baseline."""
-    layer, head = _strongest(np.where(np.isnan(asked.preference), np.nan, asked.strengths[0]))
+    layer, head = strongest_link(asked)
     weight = float(asked.found[0, layer, head])
     baseline, name = asked.baseline(layer, head)
     decimals = decimals_of_difference(weight, baseline)
@@ -293,6 +293,11 @@ def describe_link(asked: HeadAnswers) -> str:
             ),
         ]
     return join_sentences(*sentences)
+
+
+def strongest_link(asked: HeadAnswers) -> tuple[int, int]:
+    """Return the (layer, head) with the strongest link between the source and the first candidate."""
+    return _strongest(np.where(np.isnan(asked.preference), np.nan, asked.strengths[0]))
 
 
 def describe_preference(asked: HeadAnswers) -> str:
