@@ -251,6 +251,18 @@ class AlignedViews:
         """Return two views with the alignment of their queries and keys."""
         return AlignedViews(left, right, *align(left, right))
 
+    def shared_words(self) -> AlignedViews:
+        """Return the views with only those pairs whose words are equal, ignoring case; replaced words are not aligned.
+
+        Divergences then measure how a replaced word changes the attention between all other words.
+        """
+        sides = ((self.left.queries, self.right.queries), (self.left.keys, self.right.keys))
+        queries, keys = (
+            Aligned(tuple(pair for pair in aligned.pairs if _joined(left, pair[0]) == _joined(right, pair[1])))
+            for aligned, (left, right) in zip((self.queries, self.keys), sides, strict=True)
+        )
+        return AlignedViews(self.left, self.right, queries, keys)
+
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
         """Return a head's weights between aligned words, and each query's total weight on keys that are not aligned.
 
@@ -369,6 +381,10 @@ def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
     """
     best = np.unravel_index(divergences.argmin(axis=1), (right.layers, right.heads))
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
+
+
+def _joined(cells: Sequence[DisplayToken], run: Run) -> str:
+    return "".join(cell.text for cell in cells[slice(*run)]).casefold()
 
 
 def _all_shares(views: AlignedViews, side: int) -> FloatArray:

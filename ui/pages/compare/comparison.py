@@ -191,7 +191,7 @@ def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
         with st.spinner(_("Comparing every head")):
             return changes(beside, heads)
 
-    key = (beside.left.trace.id, beside.right.trace.id, sides.look, best)
+    key = (beside.left.trace.id, beside.right.trace.id, sides.look, best, sides.options.shared)
     return _change_cache().get_or_make(key, make, lambda made: 3 * made.bits.nbytes)
 
 

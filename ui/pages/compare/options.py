@@ -48,6 +48,11 @@ class CompareOptions(AnsweringOptions):
         help=gettext_lazy("Pairs of texts that differ in meaning, and reworded controls"),
         choices=BRINGS,
     )
+    shared: bool = option(
+        False,
+        label=gettext_lazy("Skip replaced words"),
+        help=gettext_lazy("Compare only words that both texts have."),
+    )
     leaf: int = 1  # page of the list of pairs, from 1
     # Difference of the second reading; "" is a text if one fits the first.
     differs: str = option(
@@ -100,6 +105,12 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
         label=_("The second model"),
     )
     return model, options.beside_revision
+
+
+def pick_words() -> bool:
+    """Draw the widget that leaves out replaced words; return True if they are left out."""
+    picked: bool = bound_widget(CompareOptions, "shared", st.toggle)
+    return picked
 
 
 def pick_heads(same: bool) -> bool:

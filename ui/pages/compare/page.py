@@ -163,7 +163,8 @@ def _changes(sides: Sides) -> Computation | None:
     look = sides.look
     code = (
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
-        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
+        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))"
+        f"{'.shared_words()' if sides.options.shared else ''}\n"
         "numbers = changes(views, same_heads(views.left, views.right)).bits"
     )
     used = {"AlignedViews": AlignedViews, "View": View, "changes": changes, "same_heads": same_heads}

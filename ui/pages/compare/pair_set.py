@@ -17,7 +17,7 @@ from probing.text_pairs import TextPair, parse
 from ui.input.controls import bound_widget, head_of, keep_head
 from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
-from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.options import CompareOptions, pick_words
 from ui.pages.compare.pair_set_result import (
     PairSet,
     Place,
@@ -134,7 +134,7 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
         show_notice(note, role="status")
     pick_part(first, look)
     try:
-        found = measure_set(choice, pairs, look)
+        found = measure_set(choice, pairs, look, pick_words())
     except UserError as refusal:
         offer_or_show(refusal, choice)
         return

@@ -196,7 +196,8 @@ def comparison_provenance(found: Comparison) -> dict[str, Any]:
     one, other = _both_captions(found)
     edits = found.sides.edits
     settings = edit_settings(edits, found.sides.beside.right) if edits else {}
-    return {"first": one, "second": other, "removed": pack(edits), **settings}
+    words = {"replaced_words": "left out"} if found.sides.options.shared else {}
+    return {"first": one, "second": other, "removed": pack(edits), **words, **settings}
 
 
 def _captions(found: Comparison) -> list[list[str]]:
