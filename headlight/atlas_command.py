@@ -119,7 +119,7 @@ def run_compare(asked: argparse.Namespace) -> int:
         about = [{name: atlas.manifest[name] for name in ("model", "revision", "tokens")} for atlas in atlases]
         content = {"first": about[0], "second": about[1], "same_texts": found.same_texts, "heads": rows}
         write_json(asked.json, content)
-    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95 %, Bonferroni)."]
+    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95%, Bonferroni)."]
     if not found.same_texts:
         lines.append(OTHER_TEXTS)
     for row in rows[:SHOWN]:

@@ -155,8 +155,8 @@ def summary(found: dict[str, Any]) -> str:
         return "\n".join([*lines, "There are too few links for contrastive directions."])
     lines.append(
         f"Contrastive directions of {directions['selected']:,} links, on {directions['links']:,} links of other"
-        f" sentences: the head finds {directions['head']:.1f} %, the rule “{directions['rule_name']}”"
-        f" {directions['rule']:.1f} %, chance {directions['chance']:.1f} %"
+        f" sentences: the head finds {directions['head']:.1f}%, the rule “{directions['rule_name']}”"
+        f" {directions['rule']:.1f}%, chance {directions['chance']:.1f}%"
     )
     return "\n".join([*lines, *map(_direction_line, directions["scores"])])
 
@@ -168,7 +168,7 @@ def _interval(term: dict[str, Any]) -> str:
 def _direction_line(score: dict[str, Any]) -> str:
     shuffled = score["shuffled"]
     return (
-        f"  {score['directions']} directions find {score['found']:.1f} % [{score['low']:.1f}, {score['high']:.1f}];"
-        f" with shuffled labels {shuffled['median']:.1f} % ({shuffled['low']:.1f} to {shuffled['high']:.1f});"
+        f"  {score['directions']} directions find {score['found']:.1f}% [{score['low']:.1f}, {score['high']:.1f}];"
+        f" with shuffled labels {shuffled['median']:.1f}% ({shuffled['low']:.1f} to {shuffled['high']:.1f});"
         f" p = {score['p_shuffled']:.2g} against these, {score['p_rule']:.2g} against the rule"
     )

@@ -241,5 +241,5 @@ def summary(found: dict[str, Any]) -> str:
 
 
 def _check_line(check: dict[str, Any]) -> str:
-    warning = "  differs by more than 20 %" if check["differs"] else ""
+    warning = "  differs by more than 20%" if check["differs"] else ""
     return f"{check['source']:12} {check['predicted']:6.2f}, if removed {check['measured']:6.2f}{warning}"

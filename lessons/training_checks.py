@@ -108,7 +108,7 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     return CheckedAnswer(
         float(values),
         gettext_lazy(
-            "In {passes} passes with {share} % dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
+            "In {passes} passes with {share}% dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
             "rank 1 {same} times.",
             passes=len(chances),
             share=share,

@@ -88,7 +88,7 @@ def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, d
         )
     running = backend.download(offer)
     while not running.wait(0.5) and running.state == "running":
-        _print_progress(f"{model}: {100 * running.progress.share:.0f} % downloaded")
+        _print_progress(f"{model}: {100 * running.progress.share:.0f}% downloaded")
     _print_progress("")
 
 

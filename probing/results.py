@@ -263,9 +263,9 @@ def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | N
     where = "the split file" if chooser else "half of the texts"
     there = "the file" if chooser else "the rest"
     lines = [
-        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",
+        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95% interval.",
         f"More, less: a two-sided paired test by sentence, corrected for these relations by Holm's method,"
-        f" {100 * LEVEL:.0f} %. Last: how many heads find more than the rule on all texts, corrected for all heads.",
+        f" {100 * LEVEL:.0f}%. Last: how many heads find more than the rule on all texts, corrected for all heads.",
     ]
     found = [held_out_best(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
     enough = [row for row in found if row is not None and row.n >= FEWEST]

@@ -32,8 +32,8 @@ def describe_pronoun_head(found: PronounHeadScore, other: tuple[int, int] | None
         "p": found.p,
     }
     said = _(
-        "Best pronoun head {head}: right on {accuracy:.0f} % of {links:,} held-out links; the rule “{rule}” on "
-        "{rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
+        "Best pronoun head {head}: right on {accuracy:.0f}% of {links:,} held-out links; the rule “{rule}” on "
+        "{rule_accuracy:.0f}% (two-sided p = {p:.2g}).",
         **values,
     )
     doubt = "" if found.p <= LEVEL else _("The difference is not significant.")
@@ -48,7 +48,7 @@ def _describe_other(found: PronounHeadScore, other: tuple[int, int] | None) -> s
     if layer >= len(found.hits) or head >= len(found.hits[layer]):
         return ""
     accuracy = 100 * found.hits[layer][head] / found.links
-    return _("Head {head}: {accuracy:.0f} % of the same links.", head=head_label(layer, head), accuracy=accuracy)
+    return _("Head {head}: {accuracy:.0f}% of the same links.", head=head_label(layer, head), accuracy=accuracy)
 
 
 def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:

@@ -331,9 +331,9 @@ def describe_checks(checks: Sequence[SourceCheck]) -> str:
     sources = [check for check in checks if check.source != RANDOM]
     many = sum(check.differs for check in sources)
     if not many:
-        return _("Each removal changes the score as its bar predicts, to within 20 %.")
+        return _("Each removal changes the score as its bar predicts, to within 20%.")
     return _(
-        "Removal has another effect than the bar, by over 20 %, for {many} of {all} sources. Their bars show where the "
+        "Removal has another effect than the bar, by over 20%, for {many} of {all} sources. Their bars show where the "
         "score comes from, not an effect.",
         many=many,
         all=len(sources),
@@ -346,5 +346,5 @@ def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
         _("Removed source"): [source_title(check.source) for check in checks],
         _("Predicted"): [round(check.predicted, 3) for check in checks],
         _("Measured"): [round(check.measured, 3) for check in checks],
-        _("Difference"): ["> 20 %" if check.differs else "" for check in checks],
+        _("Difference"): ["> 20%" if check.differs else "" for check in checks],
     }

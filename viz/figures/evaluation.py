@@ -209,7 +209,7 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     figure = empty(theme, title, _("share that is right"), "")
     add_color_note(figure, theme, _("Names: how sure · how many answers"))
     figure.add_bar(
-        name=_("right, with its 95 % interval"),
+        name=_("right, with its 95% interval"),
         orientation="h",
         x=[one.right for one in ordered],
         y=rows,
@@ -299,7 +299,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         y=known,
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": theme.heads, "line": {"width": 1.5}},
-        hovertemplate=_("random weights: %{x:.1f} %<extra></extra>"),
+        hovertemplate=_("random weights: %{x:.1f}%<extra></extra>"),
     )
     figure.add_scatter(
         name=_("rule without a model"),
@@ -308,10 +308,10 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         customdata=[escape_label(score.rule) for score in scores],
         mode="markers",
         marker={"symbol": "line-ns", "size": 15, "color": theme.line, "line": {"width": 2.5, "color": theme.line}},
-        hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
+        hovertemplate="%{customdata}: %{x:.1f}%<extra></extra>",
     )
     figure.add_scatter(
-        name=_("best head, 95 % interval"),
+        name=_("best head, 95% interval"),
         x=[score.accuracy for score in scores],
         y=rows,
         error_x={
@@ -332,14 +332,14 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
         hovertemplate=_(
-            "head %{customdata[0]}: %{x:.1f} % (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
+            "head %{customdata[0]}: %{x:.1f}% (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
             "%{customdata[3]} links<extra></extra>"
         ),
     )
     chances = {score.chance for score in scores}
     if len(chances) == 1 and (chance := chances.pop()) is not None:
         figure.add_scatter(
-            name=_("chance, {chance:.0f} %", chance=chance),
+            name=_("chance, {chance:.0f}%", chance=chance),
             x=[chance, chance],
             y=[-0.6, len(rows) - 0.4],
             mode="lines",

@@ -133,7 +133,7 @@ def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) 
             mode="lines",
             stackgroup="all",
             line={"color": colour, "width": 0.5},
-            hovertemplate=_("n = %{x:,.0f}: %{y:.1f} %, %{customdata:.3~s} operations"),
+            hovertemplate=_("n = %{x:,.0f}: %{y:.1f}%, %{customdata:.3~s} operations"),
         )
     line = {"color": theme.line, "width": 1.5}
     figure.add_vline(

@@ -179,7 +179,7 @@ def chance(case: AblationExperiment) -> None:
         return
     less = float((np.abs(found) < abs(change)).mean())
     result = _(
-        "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
+        "Of {n} random edits of equal kinds and size, {less:.0f}% change the answer less (median: {median}).",
         n=len(found),
         less=100 * less,
         median=format_small(float(np.median(np.abs(found)))),
@@ -219,7 +219,7 @@ def later_heads(case: AblationExperiment) -> None:
     start = min(first + 1, len(moved) - 1)
     show_notice(
         _(
-            "Head {head} changes most: {moved:.0f} % of its attention moves. Mean from layer {layer} on: {mean:.1f} %.",
+            "Head {head} changes most: {moved:.0f}% of its attention moves. Mean from layer {layer} on: {mean:.1f}%.",
             head=case.name((layer, head)),
             moved=100 * moved[layer, head],
             layer=start,

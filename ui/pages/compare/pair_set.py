@@ -195,7 +195,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p (Holm)")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
-        st.caption(_("Bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
+        st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
         draw_table(columns, key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),

@@ -345,7 +345,7 @@ def _interval(mean: Mean, at: int) -> str:
     if np.isnan(mean.low[at]):
         return ""
     return _(
-        " (95 % interval {low} to {high})",
+        " (95% interval {low} to {high})",
         low=format_small(float(mean.low[at])),
         high=format_small(float(mean.high[at])),
     )

@@ -69,7 +69,7 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
         )
         about = partial(atlas_provenance, atlas, f"{len(changes)} random windows")
         draw_chart(figure, "atlas_ablation_bars", about=about)
-        st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95 % interval."))
+        st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95% interval."))
 
 
 def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:

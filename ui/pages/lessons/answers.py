@@ -243,7 +243,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
         share = None if right.accepts(answer) else right.share(answer)
         said = describe_answer(question, right, _keys(seen))
         if share is not None:
-            hint = gettext_lazy("{percent:g} % is the share {share:g}.", percent=answer, share=share)
+            hint = gettext_lazy("{percent:g}% is the share {share:g}.", percent=answer, share=share)
             said = join_sentences(hint, said)
         changes |= {"right": share is not None or right.accepts(answer), "said": said}
     elif right is not None:

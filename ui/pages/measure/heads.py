@@ -35,7 +35,7 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("no clear difference"),
 }
-DOT = gettext_lazy("Dot: links found by the best head, with 95 % interval.")
+DOT = gettext_lazy("Dot: links found by the best head, with 95% interval.")
 CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
 MARKS = gettext_lazy(
     "Bar: best rule without a model. Ring: best head with random weights, chosen likewise. Test: "
@@ -103,7 +103,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     chance = found.chance(row.relation)
     said = [
         _(
-            "{relation}: head {head} finds {found:.1f} % ({low:.1f} to {high:.1f}) of {links:,} held-out links, "
+            "{relation}: head {head} finds {found:.1f}% ({low:.1f} to {high:.1f}) of {links:,} held-out links, "
             "from {direction}.",
             relation=row.relation,
             head=found.name(row),
@@ -116,7 +116,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     ]
     said.append(
         _(
-            "Baseline “{rule}”: {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
+            "Baseline “{rule}”: {found:.1f}%; difference: p {p} (two-sided, paired by sentence, "
             "Holm-corrected, relations: {tests}).",
             rule=row.baseline_name,
             found=row.baseline,
@@ -125,11 +125,11 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
         )
     )
     if row.chance is not None:
-        said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
+        said.append(_("Chance is {chance:.0f}%.", chance=row.chance))
     if chance is not None:
         said.append(
             _(
-                "Best head for {relation} with random weights: {found:.1f} %.",
+                "Best head for {relation} with random weights: {found:.1f}%.",
                 relation=row.relation,
                 found=chance.accuracy,
             )
@@ -186,7 +186,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(_("Percent of links found, with 95 % interval (Wilson). Click a row's left edge to see it below."))
+    st.caption(_("Percent of links found, with 95% interval (Wilson). Click a row's left edge to see it below."))
 
 
 def _on_pick(names: list[str]) -> None:
@@ -233,7 +233,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
     note = _(
         "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
-        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %)."
+        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5%)."
     )
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
                computation=_found_links(found, options, relation, way), test=join_sentences(result, note))  # fmt: skip
@@ -291,7 +291,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
         "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
-        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} % ({head}).",
+        "baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more]),
@@ -309,7 +309,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
 
 MEANINGS = {  # of the columns of the files
     "accuracy, baseline, chance": "percent of links found",
-    "low, high": "95 % interval (Wilson), links taken as independent",
+    "low, high": "95% interval (Wilson), links taken as independent",
     "direction": "the better of both",
     "p": "two-sided sign-flip test, paired by sentence (those with the same candidates together), Holm-corrected for "
     "heads and directions of a relation",

@@ -166,7 +166,7 @@ def _describe_marks(found: PatchingResult) -> str:
     if found.shift:
         return cells
     marks = _(
-        "Marked: beyond 95 % of the random changes of the same size in the layer (n = {words} for vectors, "
+        "Marked: beyond 95% of the random changes of the same size in the layer (n = {words} for vectors, "
         "{heads} for heads).",
         words=found.random_changes("s"),
         heads=found.random_changes("h"),
@@ -286,7 +286,7 @@ def _save(found: PatchingResult) -> None:
         "head",
         "word",
         "part of the way",
-        "95 % of random changes stay within",
+        "95% of random changes stay within",
         "random changes",
     ]
     followed = found.metric

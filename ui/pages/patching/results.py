@@ -252,8 +252,8 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads exceed 95 % of {n} random changes of the same size in their layer; "
-        "chance: {mean:.0f} (95 % range {low} to {high}).",
+        "{said} {many} of {heads} heads exceed 95% of {n} random changes of the same size in their layer; "
+        "chance: {mean:.0f} (95% range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
@@ -288,7 +288,7 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         gettext_lazy("Patching {what} has an effect of {share}.")
         if np.isnan(band)
         else gettext_lazy(
-            "Patching {what} has an effect of {share}; 95 % of {n} random changes of the same size have at most {band}."
+            "Patching {what} has an effect of {share}; 95% of {n} random changes of the same size have at most {band}."
         )
     )
     values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}

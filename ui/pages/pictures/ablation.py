@@ -104,7 +104,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     less = float((np.abs(found) < abs(chosen)).mean())
     show_notice(
         _(
-            "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
+            "Of {n} random edits of equal kinds and size, {less:.0f}% change the answer less (median: {median}).",
             n=len(found),
             less=100 * less,
             median=format_small(float(np.median(np.abs(found)))),

@@ -281,7 +281,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     st.caption(
         _(
             "Means over patches with such a place; uniform: {chance:.1%}. Role: the narrowest with "
-            "half of the attention; “about evenly”: 85 % of maximal entropy (our thresholds). Fixed "
+            "half of the attention; “about evenly”: 85% of maximal entropy (our thresholds). Fixed "
             "shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
             chance=found.chance[options.role],
         )

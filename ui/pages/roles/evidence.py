@@ -245,7 +245,7 @@ def describe_relations(relations: Relations, heads: int) -> str:
     clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
     names = [
         _(
-            "{head} {relation}, {found:.0f} % against {rule:.0f} %",
+            "{head} {relation}, {found:.0f}% against {rule:.0f}%",
             head=f"{row.layer}-{row.head}",
             relation=row.relation,
             found=row.accuracy,

@@ -88,7 +88,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     """
     said = [
         _(
-            "Sign: the place with at least {share} % of the head's attention: {signs} (entropy at "
+            "Sign: the place with at least {share}% of the head's attention: {signs} (entropy at "
             "least {even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
             signs=format_comma_list([f"{SIGNS[role]} {translate(ROLE_NAMES[role])}" for role in ROLES]),
@@ -100,7 +100,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
         said.append(
             _(
                 "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
-                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5 %)."
+                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5%)."
             )
         )
     last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
@@ -138,7 +138,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         if many
     ]
     named = _(
-        "{some} of {heads} heads give at least {share} % of their attention to one place (texts: {texts}): {places}.",
+        "{some} of {heads} heads give at least {share}% of their attention to one place (texts: {texts}): {places}.",
         texts=texts,
         some=some,
         heads=heads,

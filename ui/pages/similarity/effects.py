@@ -80,7 +80,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
     note = _(
-        "Marked: beyond 95 % of the random changes in the layer. A random change adds a random vector of equal "
+        "Marked: beyond 95% of the random changes in the layer. A random change adds a random vector of equal "
         "length to a head's output in both texts (n = {n} per layer).",
         n=heads.draws,
     )
@@ -159,7 +159,7 @@ def describe_heads(heads: CosineChanges) -> str:
         return change
     mean, low, high = heads.luck
     return _(
-        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95 % range {low} to {high}).",
+        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95% range {low} to {high}).",
         change=change,
         many=len(heads.beyond),
         heads=int(np.isfinite(heads.changes).sum()),

@@ -132,7 +132,7 @@ def _layers(look: JobStatus, found: HeadChanges) -> None:
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
     figure = by_layer(lines, theme(), _("Change by layer"))
     draw_chart(figure, "changed_layers", about=partial(change_provenance, look, found))
-    st.caption(_("Mean over a layer's heads; 95 % bootstrap intervals over sentences."))
+    st.caption(_("Mean over a layer's heads; 95% bootstrap intervals over sentences."))
 
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:

@@ -201,7 +201,7 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
 def interval(mean: Mean, at: int) -> str:
     """Return the 95 % interval at index ``at`` in brackets; "" if too few sentences were measured."""
     low, high = float(mean.low[at]), float(mean.high[at])
-    return "" if np.isnan(low) else _(" (95 % interval {low} to {high})", low=bits(low), high=bits(high))
+    return "" if np.isnan(low) else _(" (95% interval {low} to {high})", low=bits(low), high=bits(high))
 
 
 def bits(number: float) -> str:

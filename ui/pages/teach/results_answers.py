@@ -61,7 +61,7 @@ def headline(found: AnswerResults) -> list[str]:
     low, high = wilson(exact, len(rows))
     lines = [
         _(
-            "Test F1: {f1:.3f}{interval}; exact match: {exact:.1f} % ({low:.1f} to {high:.1f}) of {n:,} questions.",
+            "Test F1: {f1:.3f}{interval}; exact match: {exact:.1f}% ({low:.1f} to {high:.1f}) of {n:,} questions.",
             f1=f1.mean[0],
             interval=interval(_within(f1), 0),
             exact=100 * exact / len(rows),

@@ -304,7 +304,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
     show_notice(
         _(
-            "Of {number} random sets, {share:.0f} % change the probability less (median: factor "
+            "Of {number} random sets, {share:.0f}% change the probability less (median: factor "
             "{factor}); {turned} change the likeliest token at some step.",
             number=len(sizes),
             share=100 * float((sizes < abs(change)).mean()),

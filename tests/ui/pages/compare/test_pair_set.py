@@ -74,7 +74,7 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
-    says(page, "95 % interval")
+    says(page, "95% interval")
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
     says(page, "(n = 7 texts)")
