@@ -258,7 +258,7 @@ class AlignedViews:
         """
         sides = ((self.left.queries, self.right.queries), (self.left.keys, self.right.keys))
         queries, keys = (
-            Aligned(tuple(pair for pair in aligned.pairs if _joined(left, pair[0]) == _joined(right, pair[1])))
+            Aligned(tuple(pair for pair in aligned.pairs if _cell_text(left, pair[0]) == _cell_text(right, pair[1])))
             for aligned, (left, right) in zip((self.queries, self.keys), sides, strict=True)
         )
         return AlignedViews(self.left, self.right, queries, keys)
@@ -383,7 +383,7 @@ def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
 
 
-def _joined(cells: Sequence[DisplayToken], run: Run) -> str:
+def _cell_text(cells: Sequence[DisplayToken], run: Run) -> str:
     return "".join(cell.text for cell in cells[slice(*run)]).casefold()
 
 
