@@ -52,9 +52,10 @@ def _describe_other(found: PronounHeadScore, other: tuple[int, int] | None) -> s
 
 
 def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
-    """Draw the score of the model's pronoun head, that of the head ``other``, and a button that selects the former.
+    """Draw the score of the model's stored pronoun head, and a button that selects this head.
 
-    Draw nothing if the text has no pronoun, or if the app has no stored pronoun head for the model.
+    ``other`` (layer, head) is a head whose score is drawn for comparison. Draw nothing for a pair of texts, for a text
+    without a pronoun, or if the app has no stored pronoun head for the model.
     """
     found = stored_pronoun_head(trace.model)
     if found is None or trace.pair or pronoun_in(View(trace, words=True)) is None:
