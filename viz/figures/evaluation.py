@@ -43,7 +43,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     rest: bool = False,
     chosen: tuple[int | None, int | None] = (None, None),
 ) -> go.Figure:
-    """Draw a confusion matrix (true, predicted); colour is the part of the row's true label that has each prediction.
+    """Draw a confusion matrix (true, predicted); the colour of a cell is its share of the row.
 
     ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
     ``labels`` are text, not markup. If ``rest`` is set, the last label sums several labels, and its cells cannot be
@@ -180,9 +180,9 @@ FEW = 10  # answers below which a bar is pale, since so few give no reliable sha
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar of a calibration diagram: the answers with a confidence from ``start`` to ``end``, and their accuracy.
+    """A bar of a calibration diagram: the answers in a range of confidence, and their accuracy.
 
-    The accuracy has a 95 % interval.
+    ``start`` and ``end`` limit the range. The accuracy has a 95 % interval.
     """
 
     start: float
@@ -195,7 +195,7 @@ class Bin:
 
 
 def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
-    """Draw a calibration diagram: a bar for each range of confidence, as long as the accuracy of its answers.
+    """Draw a calibration diagram: for each range of confidence, a bar as long as the accuracy.
 
     The most confident answers are on top. A mark shows the mean confidence; if the model is well calibrated, bar and
     mark end at the same place.
@@ -268,7 +268,11 @@ RELATION_SCORES_ROW = 26  # height of a row in pixels
 
 @dataclass(frozen=True)
 class RelationScore:
-    """The scores of a relation in percent: a head's accuracy with its interval, and the baselines."""
+    """The scores of a relation on its ``n`` links, in percent: the accuracy of a head, and the baselines.
+
+    ``low`` and ``high`` are the ends of the accuracy's interval. ``baseline`` is the accuracy of the rule named
+    ``rule``, and ``random`` that of the best head of random weights, None if it is unknown.
+    """
 
     relation: str
     n: int
@@ -383,7 +387,7 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """Draw the values of a number, (step,), while heads are ablated one after another, as a curve.
+    """Draw a curve of the values of a number, (step,), while heads are ablated one after another.
 
     ``values`` begins with the value before any ablation. ``names`` (step - 1,) are the heads that are ablated.
     ``random`` (order, step) has the values for heads in random orders: their mean is a line, their range a band.

@@ -1,4 +1,4 @@
-"""The cosine of two texts as lines between their words."""
+"""A figure of the cosine similarity of two texts, as lines between their words."""
 
 from __future__ import annotations
 

@@ -20,7 +20,11 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     examples: Sequence[Mapping[str, Any]],
     live: bool = False,
 ) -> dict[str, Any]:
-    """Return the data for composer.js, with the fields of its typedef ComposerData."""
+    """Return the data for composer.js, with the fields of its typedef ComposerData.
+
+    ``pair`` is the second text, and ``target`` the input of a decoder; ``takes_pair`` and ``takes_target`` show fields
+    for them. The menu offers the texts in ``examples``. If ``live`` is set, a text is read while the visitor types.
+    """
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
