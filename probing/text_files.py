@@ -32,7 +32,9 @@ DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue00
 
 
 def guess(content: bytes) -> str | None:
-    """Return the likeliest encoding of a file; None if it is UTF-8 with errors, or not text.
+    """Return the most probable encoding of a file that is not UTF-8.
+
+    Return None if the file is UTF-8 with a few errors, or not text.
 
     >>> guess("Un café noir.".encode("latin-1")), guess("Schön für die Straße".encode("mac_roman"))
     ('cp1252', 'mac_roman')
@@ -332,7 +334,7 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return True if the encoding of a file need not be guessed: the file is Unicode, Parquet or not text."""
+    """Return True if the encoding need not be guessed, because the file is Unicode, Parquet or not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
