@@ -76,9 +76,9 @@ class CompareOptions(AnsweringOptions):
 
 
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
-    """Return the options with a default for the second reading.
+    """Return the options with defaults for the second reading.
 
-    The default is a second text; if a link has edits and no second text, it is the same text with ablated heads.
+    By default the readings differ by their text. If a link has edits and no second text, they differ by ablated heads.
     """
     other = settle_second_text(CompareOptions, choice, options.other)
     return replace(options, differs=options.differs or ("edit" if options.edits and not other else "text"), other=other)
@@ -108,7 +108,7 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
 
 
 def pick_words() -> bool:
-    """Draw the widget that leaves out replaced words; return True if they are left out."""
+    """Draw the toggle that ignores words which differ between both texts; return True if it is on."""
     picked: bool = bound_widget(CompareOptions, "shared", st.toggle)
     return picked
 
@@ -141,7 +141,8 @@ def _first_other(choice: ViewState) -> str:
 def pick_edits(options: CompareOptions, view: View) -> EditSet:
     """Draw the list of ablated heads, and return all edits of the second reading.
 
-    The default is the first head of the first layer with attention, because it can affect all later layers.
+    If none are chosen, the first head of the first layer with attention is ablated, because it can affect all later
+    layers.
     """
     edits = chosen_edits(options, (view.attending[0], 0), _part(view))
     offered = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]

@@ -183,10 +183,11 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the attention of the word in focus: words, their weights in both readings, and the selected key's index.
+    """Return the attention of the selected word to the other words, in both readings.
 
-    Words are in the order of the first text. A word that only the second text has precedes the next common word. Only
-    the MOST_WORDS words with the largest weights are returned.
+    The result has the words, their weights in the first and in the second reading, and the index of the selected key or
+    None. Words are in the order of the first text; a word that only the second text has precedes the next common word.
+    A missing word has the weight NaN. Only the MOST_WORDS words with the largest weights are returned.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")

@@ -65,7 +65,11 @@ READY = _ready_pairs()
 
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
-    """Draw the widgets that select or upload a set of text pairs, and return its pairs; None if there are none yet."""
+    """Draw the widgets that select or upload a set of text pairs, and return the pairs.
+
+    ``bring`` is "ready" for the bundled pairs, otherwise the pairs come from a file. Return None until a valid file is
+    uploaded.
+    """
     bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)

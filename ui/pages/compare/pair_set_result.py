@@ -41,7 +41,12 @@ Verdicts = tuple[ControlledChange, ControlledChange | None]
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Results of a set of text pairs on a model; pairs that could not be read are left out."""
+    """The change of each head's attention between the two texts of many pairs, for a model.
+
+    ``pairs`` are the pairs that the model could read, and ``bits`` the divergences of each head. ``across`` compares
+    pairs that differ in meaning with control pairs, which differ only in wording; ``one_word`` does so for pairs that
+    differ in a single word. ``left_out`` has a reason for each pair that could not be read.
+    """
 
     pairs: tuple[TextPair, ...]
     bits: FloatArray  # Jensen–Shannon divergence, (pair, layer, head)
@@ -86,9 +91,9 @@ class PairSet:
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """Return the trace of the first text of a pair, for the first pair that the model can read.
+    """Return the trace of the first text of a pair, for the first pair whose text the model can read.
 
-    If it can read none, show a notice and return None.
+    If the model can read none, show a notice and return None.
     """
     reason = ""
     for pair in pairs:
@@ -114,10 +119,11 @@ def _describe_skipped(many: int, size: int, reason: str) -> str:
 def measure_set(
     choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions, shared: bool = False
 ) -> PairSet | None:
-    """Compare the texts of each pair until the reader stops; return None if there is no result.
+    """Compare the attention of every head on both texts of each pair, until the reader stops.
 
-    If ``shared``, only words that both texts have are compared. Pairs that the model cannot read are left out.
-    Raise UserError for errors that concern every pair.
+    If ``shared`` is True, only words that both texts have are compared. Pairs that the model cannot read are left out.
+    Return None if no pair was compared, or if most pairs cannot be read. Raise UserError for errors that concern every
+    pair.
     """
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
     mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}:{shared}"
@@ -378,7 +384,7 @@ def pairs_of_head_csv(found: PairSet, head: Place) -> str:
 
 
 def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
-    """Return the model, the view options and the set of pairs from which a table was computed."""
+    """Return the provenance of the results: the model, the view options and the set of pairs."""
     return {
         **model_fields(get_backend().identity(choice.model, choice.revision or None)),
         "data": f"{len(found.pairs)} pairs of texts (SHA-256 {found.digest})",

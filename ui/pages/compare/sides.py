@@ -54,7 +54,10 @@ class Sides:
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
-        """Return the word of an aligned pair of keys (or of queries); if the two words differ, return both."""
+        """Return the word of an aligned pair; if its two words differ, return both, joined by an arrow.
+
+        ``pair`` is the index of a pair of keys, or of queries if ``key`` is False.
+        """
         aligned = self.beside.keys if key else self.beside.queries
         left, right = (self._text(side, aligned.pairs[pair][side], key=key) for side in (0, 1))
         same = self.two_models or left.casefold() == right.casefold()

@@ -50,7 +50,11 @@ MOST_NAMED = 5  # heads that a sentence names
 
 
 def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
-    """Return the best heads of the relations with enough links, the selected relation included."""
+    """Return the best head of each relation to draw: frequent relations, and the selected relation.
+
+    A relation is frequent if it has at least ``options.least`` links. The p-values are corrected for these relations
+    only.
+    """
     shown = [
         relation
         for relation, row in found.best_rows(found.state.tally.relations()).items()
@@ -99,7 +103,10 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """Describe the accuracy of a relation's best head, against the baseline rule, chance and random weights."""
+    """Describe the accuracy of a relation's best head, of the baseline rule, of chance and random weights.
+
+    ``row`` has the scores of the head, and ``tests`` is the number of relations for which p is corrected.
+    """
     chance = found.chance(row.relation)
     said = [
         _(
@@ -270,7 +277,11 @@ def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, wa
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """Return the direction of links to show: "out", "in" (if the corpus has it), or "best" for the better of both."""
+    """Return the direction in which links are shown: "out", "in" or "best".
+
+    "best" is the better direction of each head; it replaces "in" if the links of the corpus have only the direction
+    "out".
+    """
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -317,7 +328,7 @@ MEANINGS = {  # of the columns of the files
 
 
 def files(found: CorpusScores, relation: str) -> None:
-    """Draw the table of the relation's heads, and the downloads of all relations."""
+    """Draw the table of all heads for a relation, and the downloads of the scores for all relations."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
     known = corpus_provenance(found.corpus) | MEANINGS
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
@@ -391,7 +402,7 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 
 
 def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
-    """Return the direction in which a head's links are shown, 0 ("out") or 1 ("in").
+    """Return the index of the direction in which a head's links are shown: 0 for "out", 1 for "in".
 
     If the map shows the better direction of each head, it is the direction in which this head finds more links.
     """

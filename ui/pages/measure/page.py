@@ -117,9 +117,10 @@ def _cells(term: MeanTerm) -> tuple[str, float, float, float]:
 
 
 def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
-    """Return sentences on a head's mean score for the labelled word, and on the first contrastive direction.
+    """Describe a head's mean score for the labelled word, and its first contrastive direction.
 
-    The direction is compared with directions from shuffled labels, the whole score, a rule and chance.
+    Along this direction, queries match their labelled keys better than other keys (attention/contrastive.py). It is
+    compared with directions from shuffled labels, the whole score, a rule and chance.
     """
     said = [
         _(

@@ -139,7 +139,7 @@ MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits
 
 @dataclass(frozen=True)
 class PictureExperiment:
-    """An ablation experiment: the picture, the selection and the edits."""
+    """An ablation experiment on a picture: the shown trace, the selected head and token, and the edits."""
 
     shown: ShownPicture
     picture: Picture

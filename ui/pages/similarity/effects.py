@@ -176,8 +176,8 @@ PART = 64  # texts in a request
 class TextDeletions:
     """The effects of deleting each word of a text, as arrays (word,).
 
-    ``shares`` is each word's part of the cosine similarity in the table, and ``falls`` the decrease of the cosine if
-    the word is deleted.
+    ``shares`` is each word's part of the cosine similarity: the sum of its row or column in WordTable. ``falls`` is the
+    decrease of the cosine if the word is deleted, and NaN if that was not measured.
     """
 
     names: tuple[str, ...]
@@ -220,9 +220,9 @@ def draw_removal(found: WordTable) -> None:
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
-    """Measure the deletion of each word of the texts A and B; return None if the visitor stops before the first.
+    """Delete each word of the texts A and B in turn, and return the effects for A and for B.
 
-    May raise UserError.
+    Return None if the visitor stops before the first deletion. May raise UserError.
     """
     words = [_words(found, side) for side in (0, 1)]
     texts = [found.request.a, found.request.b]

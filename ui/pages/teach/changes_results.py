@@ -39,10 +39,10 @@ HEADS = [
 
 @dataclass(frozen=True, eq=False)
 class HeadChanges:
-    """The change of every head's maps by fine-tuning: statistics over sentences, for one kind of rows.
+    """The change of every head's attention maps by fine-tuning: statistics over sentences.
 
-    The kind is "all rows of a map", or only the rows from which the label is read. The controls are models that were
-    trained on shuffled labels.
+    ``rows`` selects the rows of a map that are compared: all, or only those from which the label is read. ``across``
+    compares the model with the controls, which were trained on shuffled labels.
     """
 
     folder: Path

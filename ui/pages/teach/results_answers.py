@@ -108,7 +108,10 @@ def title(row: AnswerPrediction) -> str:
 
 
 def mark_answers(row: AnswerPrediction) -> Iterator[TokenChip]:
-    """Yield the words of the passage around both answers, marked as right, missed or wrong."""
+    """Yield the words of the passage near the true and the predicted answer.
+
+    Words of an answer are marked as right, missed or wrong; "…" replaces the words between and around.
+    """
     passage = row.asked.passage
     words = [match.span() for match in TOKEN.finditer(passage)]
     golds = [(answer.start, answer.end) for answer in row.asked.answers]

@@ -128,8 +128,8 @@ def bins_of(told: Calibration) -> list[Bin]:
 def summary(told: Calibration, what: str) -> list[str]:
     """Return sentences on the mean confidence, the accuracy and the expected calibration error.
 
-    The error is compared with that of a perfectly calibrated model, which is not zero by chance. A warning follows if
-    there are fewer than LITTLE predictions.
+    The error is compared with that of a perfectly calibrated model, which is not zero by chance. ``what`` is the noun
+    for the predictions. A warning follows if there are fewer than LITTLE predictions.
     """
     n = int(told.answers.sum())
     weights = np.nan_to_num(told.answers / n)
