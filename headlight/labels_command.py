@@ -64,7 +64,7 @@ def explain_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str,
     revision: str | None,
 ) -> dict[str, Any]:
-    """Decompose a head's scores over the links in a file; return the result as JSON values.
+    """Decompose a head's scores over the links in a file; return the result of ``why_labels``.
 
     May raise CommandError or UserError.
     """
@@ -110,7 +110,7 @@ def _direction_numbers(found: DirectionReport) -> dict[str, Any]:
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight why-labels`` to the commands."""
+    """Add the parser of ``headlight why-labels`` to the subparsers ``commands``."""
     parser = commands.add_parser(
         "why-labels",
         help="the mean sources of a head's scores over annotated links",
@@ -130,7 +130,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest mean sources and the directions, write all if a file is given; return the exit status."""
+    """Print the sources with the largest mean contributions to a head's scores; return the exit status.
+
+    The contrastive directions (attention.contrastive) are printed, too. If the options name a file, write all sources
+    into it.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
@@ -142,7 +146,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Format the result as text: the mean score, the largest sources of query and key, and the directions."""
+    """Format the result as text: mean score, largest sources of query and key, and contrastive directions."""
     lines = [
         f"{found['relation']} in head {found['head']}, {found['direction']}: mean score {found['score']:.2f}, mean over"
         f" the keys {found['mean_over_keys']:.2f}, difference {_interval(found['centred'])};"
