@@ -35,7 +35,8 @@ QUOTES = re.compile(r'\\.|"""|\'\'\'')
 def lines(text: str) -> dict[Path, int]:
     """Return the line number, from 1, of each table and of each key of a TOML text, by its path.
 
-    Only keys at the beginning of a line are found. Tables of an array are numbered from 0.
+    A path is the tuple of the keys, and of the indices in arrays of tables (from 0), that lead to the value. Only keys
+    at the beginning of a line are found.
 
     >>> lines('a = 1\\n[[step]]\\ntitle.en = "x"\\n[[step]]\\n')
     {('a',): 1, ('step', 0): 2, ('step', 0, 'title', 'en'): 3, ('step', 1): 4}
@@ -56,9 +57,10 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(path: Path, found: dict[Path, int]) -> int:
-    """Return the line number of a path; if the path has none, that of the nearest path.
+    """Return the line number of the value at ``path`` in a TOML text.
 
-    The first path below it is tried first, then the paths above it. Return 1 if no path has a line.
+    ``found`` is the result of ``lines``. If the value has no line, return the first line inside it, or else inside the
+    nearest table that contains it. Return 1 if no such line is known.
 
     >>> line_of(("step", 0, "title"), {("step", 0): 2, ("step", 0, "title", "en"): 3})
     3
@@ -119,7 +121,7 @@ class TomlTable:
         return list(self.values)
 
     def take(self, name: str) -> Any:
-        """Return the value of a key and mark the key as read; None if it is missing."""
+        """Return the value of the key ``name`` and mark the key as read; None if the key is missing."""
         self.seen.add(name)
         return self.values.get(name)
 
@@ -147,14 +149,20 @@ class TomlTable:
         return self._short(name, value, most)
 
     def localized_text(self, name: str, most: int, *, needed: bool = True) -> LocalizedText:
-        """Return the text of a key, in one language (title = "…") or in several (title.en = "…")."""
+        """Return the text of a key, in one language (title = "…") or in several (title.en = "…").
+
+        ``most`` is the largest number of characters. ``needed`` is False if the key may be missing.
+        """
         value = self.take(name)
         if value is None and not needed:
             return LocalizedText()
         return self._localized_text(name, value, most)
 
     def many_said(self, name: str, count: int, most: int) -> tuple[LocalizedText, ...]:
-        """Return the list of at most ``count`` localised texts of a key; empty if the key is missing."""
+        """Return the list of at most ``count`` localised texts of a key, each of at most ``most`` characters.
+
+        Return () if the key is missing.
+        """
         value = self.take(name)
         if value is None:
             return ()
@@ -164,7 +172,10 @@ class TomlTable:
         return tuple(self._localized_text(name, one, most) for one in value)
 
     def choices(self, name: str, count: int, most: int) -> tuple[tuple[str, LocalizedText], ...]:
-        """Return the localised texts in the table of a key as (key, text), in the order of the file."""
+        """Return the localised texts in the table of a key as (key, text), in the order of the file.
+
+        The table has at most ``count`` texts of at most ``most`` characters each.
+        """
         value = self.take(name)
         if value is None:
             return ()
