@@ -124,7 +124,7 @@ class Store:
     def share(self, code: str, who: str, shared: bool) -> None:
         """Start or stop presenting the teacher's views to the students.
 
-        After a start, students see the next view that ``present`` gets.
+        After a start, students see the next view that is given to ``present``.
         """
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET presents=?, view='' WHERE code=?", (shared, code))
@@ -249,7 +249,10 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Raise the hand of the student ``who`` on the teacher's page if ``lost`` is True, else lower it."""
+        """Raise the hand of the student ``who`` if ``lost`` is True, else lower it.
+
+        The teacher's page shows the raised hands.
+        """
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))

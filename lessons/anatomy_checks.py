@@ -21,9 +21,10 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encod
 
 
 def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Return a size of the model: its "layers", "heads", "width", "vocabulary", or "millions" of parameters.
+    """Return the size ``of`` of the model.
 
-    ``of`` names the size. Layers, and heads per layer, are those of the input's stack ``part``, or of the first stack.
+    ``of`` is "layers", "heads" (per layer), "width", "vocabulary", or "millions" (of parameters). The number of layers
+    and of heads per layer are those of the stack that the input names, or of the first stack.
     """
     build, part = _build(asked), asked.reading.part
     stack = (build.stack(part) if part else None) or build.stacks[0]

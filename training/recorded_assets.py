@@ -50,7 +50,7 @@ def write_pronoun_heads() -> None:
 
 
 def write_picture() -> None:
-    """Record and store the trace of the sample photo, and print its size and the error of its compression."""
+    """Compute and store the trace of the sample photo, and print its size and its compression error."""
     found = record_trace()
     said = compare_traces(found, unpack_trace(pack_trace(found), photo()))
     RECORDED.write_bytes(pack_trace(found, said))
@@ -87,10 +87,10 @@ def record_trace() -> Trace:
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """Return how much the attention weights of a stored trace deviate from those of the recorded trace.
+    """Return the deviation of a stored trace's attention weights from those of the original trace.
 
-    ``largest`` is the largest deviation of a weight. ``moved`` is the share of each row's attention that goes to other
-    tokens, averaged over rows and heads.
+    ``largest`` is the largest deviation of a weight. ``moved`` is the share of each row's attention that the stored
+    trace gives to other tokens, averaged over rows and heads.
     """
     largest, moved = [], []
     for layer in range(trace.layers):

@@ -44,10 +44,10 @@ LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the students' answers to a teacher's question, at most MOST of them.
+    """Draw the students' answers ``said`` to a teacher's question, at most MOST of them.
 
     The kind of the question decides on the form: a map of heads, a list of texts, or a bar chart. ``own`` is the
-    visitor's own answer, or None.
+    visitor's own answer, or None. ``key`` is the widget key.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
@@ -73,7 +73,10 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
-    """Return sentences on the students' answers: their number, the correct answer and the visitor's own."""
+    """Return sentences on the students' answers ``said``: their number, and how many are correct.
+
+    If the teacher gave a correct answer, the sentences state it. They also state the visitor's ``own`` answer, if any.
+    """
     parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
         parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
@@ -104,7 +107,7 @@ REVEALED = "class_revealed"  # Session key: the view on which the answers were f
 
 
 def reply(code: str, seen: StudentView) -> None:
-    """Draw a field to answer the teacher's question; if the answers are revealed, draw the class's answers instead.
+    """Draw a field to answer the teacher's question, or the class's answers if they are revealed.
 
     If the student has answered already, the field is in a collapsed expander.
     """
@@ -294,7 +297,8 @@ def _address(view: str, query: Mapping[str, Any]) -> str:
 def class_summary(board: TeacherView) -> str:
     """Return sentences with the numbers of students in a class, of answers, and of students who are lost.
 
-    They contain no names, because a projector may show them to the class.
+    Students report on their page that they are lost. The sentences contain no names, because a projector may show them
+    to the class.
     """
     n = len(board.students)
     parts = [_("Students: {n}.", n=n)]
@@ -313,7 +317,10 @@ def class_summary(board: TeacherView) -> str:
 
 
 def show_class(board: TeacherView, *before: str) -> None:
-    """Show the sentences ``before`` and the state of the class in a notice, and a folded list of lost students."""
+    """Show the state of a class of students in a notice, and a collapsed list of lost students.
+
+    The notice begins with the sentences ``before``. Students report on their page that they are lost.
+    """
     show_notice(join_sentences(*before, class_summary(board)), role="status")
     if lost := _lost_students(board):
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.

@@ -193,7 +193,11 @@ class Recorder:
                 self.store.dropped += 1
 
     def note(self, kernel: str, module: Any, tensors: tuple[Any, ...], given: Mapping[str, Any], output: Any) -> None:
-        """Keep an attention call of the current pass; ignore calls of other models and calls outside of passes."""
+        """Keep an attention call of the current pass; ignore calls of other models and outside of passes.
+
+        ``kernel`` is the family of the attention function, such as "sdpa". ``tensors`` are query, key, value and mask,
+        and ``given`` are the further arguments of the call.
+        """
         path = self._paths.get(id(module))
         if self._current is None or path is None:
             return

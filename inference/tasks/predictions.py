@@ -188,7 +188,10 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The logit lens of a position: predictions after the embedding, after each layer, and in the final output."""
+    """The logit lens of a position: predictions from the embedding, each layer and the final output.
+
+    These predictions are the rows of the arrays. ``followed`` has the requested tokens.
+    """
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row

@@ -96,16 +96,18 @@ class KVCache:
         return sum(state.nbytes for state in self._states)
 
     def cached_answer(self, about: Hashable, rows: Sequence[Tokens]) -> Any:
-        """Return the stored result of a pass over exactly these rows, or None."""
+        """Return the stored result of a pass over exactly the continuations ``rows``, or None.
+
+        ``about`` identifies the source text and its edits.
+        """
         with self._lock:
             states = [state for state in self._states if (state.about, state.rows) == (about, tuple(rows))]
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """Remove and return a stored pass from which ``rows`` can continue, or None.
+        """Remove and return a stored pass whose key-value cache includes all continuations ``rows``, or None.
 
-        The rows of this pass must include all of ``rows``; of several such passes, that with the fewest rows is taken.
-        ``about`` identifies the source text and its edits.
+        Of several such passes, that with the fewest rows is taken. ``about`` identifies the source text and its edits.
         """
         wanted = set(rows)
         with self._lock:
@@ -240,8 +242,8 @@ class NextTokenPass:
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
     """Return the pass that predicts the next token of several continuations of a source.
 
-    The pass is computed unless it is stored. Each of ``rows`` has the tokens generated so far; all rows have the same
-    length.
+    The pass is computed unless it is stored. ``rows`` has the tokens generated so far for each continuation; all rows
+    have the same length.
     """
     kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
     said: NextTokenPass | None = kept.cached_answer(writing, rows)
@@ -285,7 +287,10 @@ def generate_greedy(model: Any, writing: Writing) -> Tokens:
 
 
 def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
-    """Prepare greedy decoding as ``generate`` does, which includes running the encoder."""
+    """Prepare greedy decoding as ``generate`` does, which includes running the encoder.
+
+    If ``cached`` is True, passes use a key-value cache.
+    """
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 

@@ -95,7 +95,10 @@ def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
 
 
 def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
-    """Return the state and the error message of a job whose process ended without writing them."""
+    """Return the state and the error message of a job whose process ended without storing them.
+
+    ``status`` is the exit status of the process. ``asked_to_end`` is True if the app sent it a signal to stop.
+    """
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))

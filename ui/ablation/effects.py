@@ -1,4 +1,4 @@
-"""The effects of many ablations on a number that the model computes, such as a logit, measured and as a table."""
+"""Effects of many ablations on a number that the model computes, such as a logit, and a table of them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     numbers: Callable[[Sequence[EditSet]], FloatArray],
     at_once: int = AT_ONCE,
 ) -> FloatArray:
-    """Return the change of a number by each edit set, relative to no edits, shape (set,); may raise UserError.
+    """Return the change of a number by each edit set, compared with no edits, shape (set,).
 
     ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
     measurement if the page is drawn again, and ``doing`` describes it on the page. ``at_once`` limits the tokens in a
-    batch. If the visitor stops the measurement, the array has only the edit sets measured so far.
+    batch. If the visitor stops the measurement, the array has only the edit sets measured so far. May raise UserError.
     """
     step = sets_per_request(tokens, at_once)
     starts = range(0, len(sets), step)
@@ -70,7 +70,11 @@ def describe_compared(edits: EditSet, sets: Sequence[EditSet], found: Sized, mos
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """Return a CSV row for each head: its layer, its number and its value."""
+    """Return a CSV table with a row for each head: its layer, its number and its value.
+
+    ``found`` (head,) are the values of the heads ``places``; heads without a value are left out. ``unit`` is the
+    heading of the values.
+    """
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("Layer"), _("Head"), sentence_case(unit)], rows)

@@ -66,9 +66,10 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:
-    """Return the example texts for a kind of model that an installed model can read.
+    """Return the examples for models of the kind ``kind`` that an installed model can read.
 
-    An example that names no model is English. An example that names no kinds suits all models except translators.
+    An example names the model that reads it; without a name, it is English text for the embedded model. An example that
+    names no kinds suits all models except translators.
     """
     installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
@@ -97,7 +98,10 @@ def _on_submit() -> None:
 
 
 def read_texts(texts: dict[str, str]) -> None:
-    """Set the texts of the view state. If the text was only edited, the selected head and words stay selected."""
+    """Set the given texts of the view state: ``texts`` maps the names of fields, such as "text", to texts.
+
+    If the text was only edited, the selected head and words stay selected.
+    """
     now, origin = get_view_state(), typing_origin()
     if texts != {name: getattr(now, name) for name in texts}:
         before = origin or now

@@ -150,7 +150,10 @@ def in_points(difference: float, decimals: int = 0) -> str:
 
 
 def format_strengths(strengths: Sequence[float], are_differences: bool) -> list[str]:
-    """Format strengths of links as percentages; as percentage points, with the last, if they are above a baseline.
+    """Format strengths of links as percentages, or differences of weights as percentage points.
+
+    ``are_differences`` is True for differences, such as weights above a baseline. Only the last of them then has the
+    unit, because the texts are joined to a list.
 
     >>> format_strengths([0.11, 0.4], False), format_strengths([0.11, 0.4], True)
     (['11%', '40%'], ['11', '40 percentage points'])
@@ -161,9 +164,9 @@ def format_strengths(strengths: Sequence[float], are_differences: bool) -> list[
 
 
 def decimals_of_difference(whole: float, part: float) -> int:
-    """Return the decimals with which two percentages and their difference are consistent after rounding: 0 or 1.
+    """Return the decimals, 0 or 1, at which two rounded percentages match their rounded difference.
 
-    A difference of 1 has a decimal, as in ``in_points``.
+    ``whole`` and ``part`` are the percentages as shares. A difference of 1 has a decimal, as in ``in_points``.
 
     >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104), decimals_of_difference(0.51, 0.5)
     (0, 1, 1)
@@ -190,7 +193,9 @@ def percent(probability: float) -> str:
 
 
 def times(log_odds: float, first: str, second: str) -> str:
-    """Return a sentence with the factor by which an answer is likelier than another, from their log-odds in nats.
+    """Return a sentence with the factor by which one of two answers is likelier than the other.
+
+    ``log_odds`` are the log-odds of ``first`` against ``second`` in nats.
 
     >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')

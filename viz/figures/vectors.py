@@ -221,8 +221,8 @@ def context_lines(
 ) -> go.Figure:
     """Draw the cosine similarity of a word's vectors in two contexts at each level, a line for each pair.
 
-    ``pairs`` has at most three pairs of contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different
-    words.
+    A level is the embedding or the output of a layer; ``levels`` are their names. ``pairs`` has at most three pairs of
+    contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different words.
     """
     figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
     colours = (theme.accent, theme.heads, theme.line)

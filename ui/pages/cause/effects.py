@@ -170,7 +170,7 @@ def chance(case: AblationExperiment) -> None:
     less = float((np.abs(found) < abs(change)).mean())
     compared = describe_compared(case.edits, others, found)
     result = _(
-        "Of {edits}, {less:.0f} % change the answer less (median: {median}).",
+        "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
         edits=compared,
         less=100 * less,
         median=format_small(float(np.median(np.abs(found)))),
@@ -213,7 +213,7 @@ def later_heads(case: AblationExperiment) -> None:
     start = min(first + 1, len(moved) - 1)
     show_notice(
         _(
-            "Head {head} changes most: {moved:.0f} % of its attention moves. Mean from layer {layer} on: {mean:.1f} %.",
+            "Head {head} changes most: {moved:.0f}% of its attention moves. Mean from layer {layer} on: {mean:.1f}%.",
             head=case.name((layer, head)),
             moved=100 * moved[layer, head],
             layer=start,

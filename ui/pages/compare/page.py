@@ -163,7 +163,8 @@ def _changes(sides: Sides) -> Computation | None:
     look = sides.look
     code = (
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
-        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
+        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))"
+        f"{'.shared_words()' if sides.options.shared else ''}\n"
         "numbers = changes(views, same_heads(views.left, views.right)).bits"
     )
     used = {"AlignedViews": AlignedViews, "View": View, "changes": changes, "same_heads": same_heads}
@@ -182,10 +183,11 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the attention of the word in focus: words, their weights in both readings, and the selected key's index.
+    """Return the attention of the selected word to the other words, in both readings.
 
-    Words are in the order of the first text. A word that only the second text has precedes the next common word. Only
-    the MOST_WORDS words with the largest weights are returned.
+    The result has the words, their weights in the first and in the second reading, and the index of the selected key or
+    None. Words are in the order of the first text; a word that only the second text has precedes the next common word.
+    A missing word has the weight NaN. Only the MOST_WORDS words with the largest weights are returned.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")

@@ -84,7 +84,10 @@ class PatchingMetric:
     blank: str = ""  # the word that is masked in both texts
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return answers in the form for ``patching_effect``, (set, number): log-odds of two words, or a vector."""
+        """Return the answers in the form that ``patching_effect`` needs, shape (set, number).
+
+        The numbers of a set of patches are the log-odds of two words (a single number), or the components of a vector.
+        """
         return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
 
 
@@ -110,7 +113,8 @@ def build_metric(
 ) -> PatchingMetric | None:
     """Return the metric of both texts, or None with a notice if an input is missing.
 
-    Raise UserError if the model cannot answer.
+    ``watch`` names the metric: "next" for the next token, "written" for a translation, "vector", or a masked word.
+    ``other`` is the second text. Raise UserError if the model cannot answer.
     """
     asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
     if watch in ("next", "written"):

@@ -104,7 +104,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     less, compared = float((np.abs(found) < abs(chosen)).mean()), describe_compared(edits, sets, found, RANDOM_SETS)
     show_notice(
         _(
-            "Of {edits}, {less:.0f} % change the answer less (median: {median}).",
+            "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
             edits=compared,
             less=100 * less,
             median=format_small(float(np.median(np.abs(found)))),
@@ -134,7 +134,7 @@ MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits
 
 @dataclass(frozen=True)
 class PictureExperiment:
-    """An ablation experiment: the picture, the selection and the edits."""
+    """An ablation experiment on a picture: the shown trace, the selected head and token, and the edits."""
 
     shown: ShownPicture
     picture: Picture

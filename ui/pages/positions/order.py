@@ -42,9 +42,9 @@ NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """Draw a head's map of the reordered text next to its map of the original text in the new order.
+    """Draw a head's map of the reordered text next to its original map, permuted to the new order.
 
-    The pair is drawn with and without position encodings. If the head ignores the order, both maps are equal.
+    Both maps are drawn with and without position encodings. If the head ignores the order, they are equal.
     """
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))

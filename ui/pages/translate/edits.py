@@ -42,9 +42,9 @@ toggle = partial(toggle_kept_edits, TranslateOptions, part="cross")  # a callbac
 
 
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
-    """Return the edits in the options; show a notice for each edit that could not be parsed.
+    """Return the edits in the options, or a default; show a notice for each edit that cannot be parsed.
 
-    If the options contain no edits, the cross-attention head that is shown is ablated, unless clicks mask edges.
+    By default the shown cross-attention head ``head`` is ablated; if clicks mask edges, there are no edits by default.
     """
     return panel_edits(options, (head.layer, head.head) if options.clicking == "head" else None, "cross")
 
@@ -67,9 +67,9 @@ def pick_clicks(options: TranslateOptions) -> None:
 
 
 def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:
-    """Draw the source as chips; a click masks or restores the edges to the clicked word.
+    """Draw the source as clickable words; a click masks the attention to a word, or restores it.
 
-    They are the cross-attention edges from the word that step ``at`` writes.
+    The attention is that of the word written at step ``at``, in the cross-attention heads that the options select.
     """
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
@@ -177,10 +177,10 @@ UNIT = gettext_lazy("change of the log-probability")
 
 @dataclass(frozen=True, eq=False)
 class EditEffects:
-    """Effects of edit sets on a given translation.
+    """The effects of edit sets on a translation whose tokens are given.
 
-    ``changes`` (set,) are the changes of the translation's log-probability. ``others`` (set,) is True if the most
-    probable token changes at some step.
+    ``changes`` (set,) are the changes of the translation's log-probability, in nats. ``others`` (set,) is True if the
+    most probable token changes at some step.
     """
 
     changes: FloatArray
@@ -305,7 +305,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
     compared = describe_compared(edits, sets, sizes)
     show_notice(
         _(
-            "Of {edits}, {share:.0f} % change the probability less (median: factor {factor}); "
+            "Of {edits}, {share:.0f}% change the probability less (median: factor {factor}); "
             "{turned} change the likeliest token at some step.",
             edits=compared,
             share=100 * float((sizes < abs(change)).mean()),

@@ -41,9 +41,9 @@ from viz.paper.notebook import Computation
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
     """Return pairs of rows (recipient, donor) for patching a stage whose result has ``rows`` rows.
 
-    If a row is a token, it is paired with the aligned word of the donor text. Other rows, and the rows of the decoder
-    in an encoder-decoder model, are paired by number. If ``row`` is given, only its pair is returned. Raise UserError
-    if no pair is left.
+    ``lender`` is the donor text. If a row is a token, it is paired with the aligned word of the donor text. Other rows,
+    and the rows of the decoder in an encoder-decoder model, are paired by number. If ``row`` is given, only its pair is
+    returned. Raise UserError if no pair is left.
     """
     tokens = asked.tokens(side)
     written = asked.two and side == "decoder"  # both passes read the same target tokens

@@ -24,7 +24,9 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 ) -> dict[str, Any]:
     """Return the data for composer.js, with the fields of its typedef ComposerData.
 
-    ``named`` are the fields of the address that a copied link contains in any case.
+    ``pair`` is the second text, and ``target`` the input of a decoder; ``takes_pair`` and ``takes_target`` show fields
+    for them. The menu offers the texts in ``examples``. If ``live`` is set, a text is read while the visitor types.
+    A copied link always contains the fields of the address in ``named``.
     """
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
