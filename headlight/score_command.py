@@ -214,9 +214,10 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest sources of a score and return the exit status.
+    """Print the largest terms of an attention score, and return the exit status.
 
-    If the options name a file, write all terms of the score into it.
+    A term is the part of the score that comes from a pair of sources, such as two heads. If the options name a file,
+    write all terms into it.
     """
     if asked.json is not None:
         refuse_unwritable(asked.json)

@@ -190,10 +190,10 @@ def lead_threshold(twins: Sequence[FloatArray]) -> float:
     ``twins`` are the divergences of the controls from the pretrained model, (layer, head), in bits. Lead and threshold
     are Jensen–Shannon distances, the square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506).
 
-    All heads of a run may move further together. The two controls therefore give a single independent difference, the
-    largest of any head, and the threshold is ``AHEAD`` times this difference. If runs vary normally, the ratio of lead
-    and difference has a Cauchy distribution, which exceeds ``AHEAD`` with probability ``LEVEL``. The threshold holds
-    for all heads jointly; `bench/simulations.py` simulates such runs.
+    In a run, all heads may move further together, so differences of heads are not independent. Only the largest
+    difference between the two controls is used, and the threshold is ``AHEAD`` times this difference. If runs vary
+    normally, the ratio of lead and difference has a Cauchy distribution, which exceeds ``AHEAD`` with probability
+    ``LEVEL``. The threshold holds for all heads jointly; `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())

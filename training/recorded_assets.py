@@ -1,9 +1,11 @@
 """A script that writes recorded assets: positional priors, pronoun heads, a photo's trace, and atlases.
 
-    python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
-    python -m training.recorded_assets pronouns   assets/pronoun_heads.json, of the embedded encoders
-    python -m training.recorded_assets picture    assets/pictures/cat.safetensors, of DINOv2-small (`make extra`)
-    python -m training.recorded_assets atlases EWT WIKI    assets/atlases/, of MiniLM and headlight-bert
+    python -m training.recorded_assets priors              # writes assets/habits.safetensors
+    python -m training.recorded_assets pronouns            # writes assets/pronoun_heads.json
+    python -m training.recorded_assets picture             # writes assets/pictures/cat.safetensors
+    python -m training.recorded_assets atlases EWT WIKI    # writes assets/atlases/
+
+The embedded models are measured, and for the picture DINOv2-small (`make extra`).
 
 EWT is the dev split of UD English EWT (CoNLL-U), WIKI a file of Wikipedia articles (JSON Lines with "text", or
 that file compressed as .xz).

@@ -65,7 +65,10 @@ class MapTape(Tape):
         self.passed += 1
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing, because a call with the queries and keys of the call before it has the same maps."""
+        """Do nothing for a call that repeats the queries and keys of the call before it with other values.
+
+        Its maps are the same, so they were passed to ``take`` already.
+        """
 
 
 def visible_pairs(call: AttentionCall) -> Tensor:

@@ -1,7 +1,8 @@
 """A recorder of the attention of a user's model in memory, which changes neither the model nor its results.
 
-While a recorder is active, transformers' registry gives each model its own attention function inside a wrapper that
-keeps queries and keys. The model runs the same kernels on the same tensors.
+While a recorder is active, transformers' registry of attention functions returns wrappers. A wrapper stores the
+queries and keys, and calls the function that the model would have used. The model runs the same kernels on the same
+tensors.
 """
 
 from __future__ import annotations

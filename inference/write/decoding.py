@@ -168,7 +168,10 @@ class NewestRow(Tape):
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """Return the newest token's attention, (row, head, key) by stack, from the maps that a model reports."""
+    """Return the newest token's attention in each layer, by stack, from the maps that a model reports.
+
+    A list has a tensor per layer, (row, head, key); a row is a text of the batch.
+    """
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]

@@ -305,7 +305,9 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Compute the calibration of at least one answer: bins, calibration error with its interval, and error by chance.
+    """Return the calibration of answers: bins, calibration error with its interval, and error by chance.
+
+    There must be at least one answer.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))

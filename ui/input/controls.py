@@ -43,9 +43,10 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *give
     """Draw the widget for the option ``name`` of a page and return its value.
 
     A change is stored in the address. ``kind`` is the class of the page's options. ``widget`` is a method of st or of a
-    column, which is called with ``given`` and ``more``. Label, help and choices come from the field's declaration
-    (viz/options.py); a caller passes them only if they depend on the data. ``format_func`` may return lazy messages. If
-    ``more`` has the name ``shown``, the widget begins with this value instead of the option's value.
+    column, which is called with the arguments ``given`` and ``more``. Label, help and choices come from the field's
+    declaration (viz/options.py); a caller passes them only if they depend on the data. The argument ``format_func`` may
+    return messages that are not translated yet. The argument ``shown`` is a value that the widget shows instead of the
+    option's value.
     """
     declared = options_of(kind)[name]
     key = widget_key(kind, name)

@@ -92,7 +92,9 @@ def step_attention(
 
 
 def request_before(request: NextToken, length: int, place: int) -> NextToken:
-    """Return the request that predicts position ``place`` of a text with ``length`` prompt tokens.
+    """Return a copy of the request that ends before position ``place``, so that this token is predicted.
+
+    Positions count from 0 over the prompt, which has ``length`` tokens, and the written tokens after it.
 
     >>> request = NextToken(text="a b", written=(7, 8))
     >>> request_before(request, 2, 3).written, request_before(request, 2, 1).cut

@@ -148,7 +148,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
 
 
 def model_title(name: str) -> str:
-    """Return the title of a model's card, or its name without a card."""
+    """Return the title of a model's card, or the model's name if it has no card."""
     return next((translate(card.title) for card in get_backend().models() if card.id == name), name)
 
 

@@ -111,10 +111,11 @@ def metric_model(options: PatchingOptions, choice: ViewState) -> tuple[str, Page
 def build_metric(
     watch: str, options: PatchingOptions, choice: ViewState, who: PageModel, other: str
 ) -> PatchingMetric | None:
-    """Return the metric of both texts, or None with a notice if an input is missing.
+    """Return the metric whose values in the two texts are compared, or None with a notice if an input is missing.
 
-    ``watch`` names the metric: "next" for the next token, "written" for a translation, "vector", or a masked word.
-    ``other`` is the second text. Raise UserError if the model cannot answer.
+    ``watch`` names the metric: "next" for the next token, "written" for a translation, "vector" for the vector of the
+    text, and any other value for a masked word. ``other`` is the second text. Raise UserError if the model cannot
+    answer.
     """
     asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
     if watch in ("next", "written"):

@@ -86,7 +86,7 @@ class PatchingResult:
             patching_effect=patching_effect, **made)  # fmt: skip
 
     def random_changes(self, kind: str) -> int:
-        """Return the number of random changes behind the threshold of a row in a map.
+        """Return the number of random changes from which the threshold of a layer is computed.
 
         ``kind`` is "h" for the map of heads, or "s" for the map of residual vectors.
         """

@@ -270,9 +270,9 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word whose deletion changes the cosine most, and the word's part of the cosine.
+    """Return sentences on the word whose deletion changes the cosine most: this change, and the word's part of it.
 
-    The sentence states why the two numbers differ.
+    A word's part is its term in the sum that is the cosine. The sentences state why change and part differ.
     """
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
