@@ -88,6 +88,21 @@ def test_a_server_that_its_visitors_cannot_reach_says_so(
     assert "make run FOR=class" in printed(monkeypatch, capsys, "127.0.0.1", whom)
 
 
+@pytest.mark.parametrize(("load", "cores", "factor"), [(0.5, 2, 1), (6, 2, 3), (6, None, 6), (90, 2, 10)])
+def test_a_busy_machine_lengthens_the_waits_before_the_imports(
+    load: float, cores: int | None, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(psutil, "cpu_count", lambda: cores)
+    monkeypatch.setattr(warm_up.time, "sleep", waited.append)
+    monkeypatch.setattr(warm_up.SCRIPTS, "wait_for_rest", waited.append)
+    monkeypatch.setattr(warm_up, "get_backend", lambda: pytest.fail("It waits before it loads a model."))
+    with pytest.raises(pytest.fail.Exception, match="It waits"):
+        warm_up.warm_up()
+    assert waited == [factor * warm_up.HEAD_START, factor * warm_up.DRAWING]
+
+
 STREAMLIT = ("-m", "streamlit", "run", "app.py", "--server.port")
 
 
