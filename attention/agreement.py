@@ -25,7 +25,7 @@ def mean_maps(trace: Trace) -> FloatArray:
 
 
 def shares(values: FloatArray) -> FloatArray:
-    """Return non-negative values (..., entry) scaled so that each row sums to one; rows of zeros stay zero.
+    """Return non-negative values (..., entry), scaled to sum to one over the last axis; zeros stay zero.
 
     >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.25, 0.75], [0.0, 0.0]]

@@ -21,9 +21,9 @@ END = "⟨end⟩"  # label of the end-of-sequence token, which the last step gen
 
 
 class CrossRowConvention(StrEnum):
-    """A convention for reading cross-attention: the decoder step whose attention belongs to a target token.
+    """The decoder step whose row of cross-attention is read as the attention of a target token.
 
-    It is the step that generates the token (WRITING), or the next step, which has the token as its input (OWN).
+    WRITING is the step that generates the token. OWN is the next step, whose input is the token.
     """
 
     WRITING = "writing"  # the step that generates the token
@@ -34,8 +34,8 @@ class CrossRowConvention(StrEnum):
 class Alignment:
     """The attention of target words to source words by a cross-attention head.
 
-    ``read_at`` is the decoder step that is read for each target word. ``weights`` is (target, source) float32; rows sum
-    to one unless special tokens are hidden.
+    ``weights`` is (target, source) float32; rows sum to one unless special tokens are hidden. ``read_at`` is the
+    convention by which a decoder step was chosen for each target word.
     """
 
     weights: FloatArray
@@ -73,10 +73,10 @@ def alignment(  # noqa: PLR0913  # a head and the options of the alignment
 
 
 def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
-    """Return a trace whose cross-attention rows are labelled by the convention ``read_at``.
+    """Return a trace in which each cross-attention row has the label of its target token, by ``read_at``.
 
-    With WRITING, each row is labelled by the next target token, so only the stack "cross" of the result is valid. Raise
-    Unavailable if the trace has no cross-attention.
+    With WRITING, the row of a decoder step gets the label of the token that the step generates, instead of its input
+    token. Only the stack "cross" of the result is valid then. Raise Unavailable if the trace has no cross-attention.
     """
     if trace.target is None or "cross" not in trace.parts:
         raise Unavailable(
@@ -224,7 +224,7 @@ class AlignmentCounts:
 
 
 def count(pair: HandAligned, links: Places) -> AlignmentCounts:
-    """Count how many predicted links agree with the manual links of a sentence pair.
+    """Compare the predicted links of a sentence pair with the manual links, and return the counts.
 
     ``links`` (..., target word) has the predicted source word of each target word, or NOWHERE. The counts have the
     shape (...), for example a count for each head.

@@ -46,7 +46,7 @@ class AnnotatedText:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A padded batch of annotated texts, with the tokens that belong to each annotated word."""
+    """A padded batch of annotated texts, with flags for the tokens that belong to each annotated word."""
 
     items: tuple[AnnotatedText, ...]
     units: BoolArray  # (text, unit, token): True if the token belongs to the unit
@@ -79,11 +79,11 @@ class Layout:
         )
 
     def find_hits(self, weights: FloatArray) -> BoolArray:
-        """Return True if a head finds a link in a direction, shape (link, direction, head); links are in text order.
+        """Return True for each link, direction and head if the head finds the link, (link, direction, head).
 
-        ``weights`` is (text, head, query, key). Direction 0 asks if the source attends to the target more than to other
-        candidates. Direction 1 asks if the target attends to the source more than other candidates do. A link is not
-        found if all these weights are zero.
+        ``weights`` is (text, head, query, key). In direction 0, a head finds a link if the source attends to the target
+        more than to other candidates. In direction 1, it does if the target attends to the source more than other
+        candidates do. A link is not found if all these weights are zero. The links are those of all texts, in order.
         """
         links = [(text, link) for text, item in enumerate(self.items) for link in item.links]
         result = np.zeros((len(links), DIRECTIONS, weights.shape[1]), dtype=bool)

@@ -25,7 +25,7 @@ def window_positions(kinds: Sequence[int], length: int, stride: int) -> list[lis
 
     ``kinds`` marks each token of the whole text as SPECIAL, QUESTION or PASSAGE. Every window has the special tokens,
     the first MOST_QUESTION tokens of the question (at most half of ``length``), and passage tokens up to ``length``.
-    Two neighbouring windows share ``stride`` passage tokens, at most half of a window's.
+    Neighbouring windows overlap in ``stride`` passage tokens, or in half of a window's passage tokens if that is less.
 
     >>> window_positions([0, 1, 0, 2, 2, 2, 2, 2, 0], length=7, stride=1)
     [[0, 1, 2, 3, 4, 5, 8], [0, 1, 2, 5, 6, 7, 8]]
@@ -50,7 +50,8 @@ class WindowScores:
 
     ``letters`` (token, 2) has the span (start, stop) of each token in characters, or NOWHERE if the token cannot be
     part of an answer. ``null`` is the position of [CLS], whose logits score "no answer". ``bounds`` (token, 2) has two
-    flags: an answer may begin at the token, and may end at it, because a word does. None allows all tokens.
+    flags: True if a word begins at the token, so that an answer may begin there, and True if a word ends at it. With
+    None, an answer may begin and end at any token.
     """
 
     start: FloatArray

@@ -170,9 +170,10 @@ LARGEST_WHOLE = 2**15 - 1
 
 
 def whole(values: FloatArray) -> npt.NDArray[np.uint16]:
-    """Encode whole numbers from -LARGEST_WHOLE to LARGEST_WHOLE: first all low bytes, then all high bytes.
+    """Encode whole numbers as 16-bit numbers in an order of bytes that gzip compresses well.
 
-    The lowest bit is the sign. Small numbers have high bytes of zero, so that gzip shrinks them much.
+    All low bytes come first, then all high bytes, which are zero for small numbers. The lowest bit is the sign. The
+    numbers must be from -LARGEST_WHOLE to LARGEST_WHOLE.
 
     >>> whole(np.array([1.0, -2.0, 300.0])).view(np.uint8).tolist()
     [2, 3, 88, 0, 0, 2]
@@ -184,7 +185,7 @@ def whole(values: FloatArray) -> npt.NDArray[np.uint16]:
 
 
 def from_whole(coded: npt.NDArray[np.uint16]) -> FloatArray:
-    """Decode the bytes of ``whole``.
+    """Decode an array that ``whole`` encoded to float32 numbers, in the same shape.
 
     >>> from_whole(whole(np.array([[1.0, -2.0], [300.0, 0.0]]))).tolist()
     [[1.0, -2.0], [300.0, 0.0]]

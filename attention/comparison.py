@@ -221,10 +221,10 @@ Heads = npt.NDArray[np.intp]  # (layer, head, 2): layer and head on the right fo
 
 
 def divergence(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the Jensen–Shannon divergence of each left row and the same right row, (..., row, key) -> (..., row).
+    """Return the Jensen–Shannon divergence of the rows of two arrays, (..., row, key) -> (..., row).
 
-    Rows are first scaled to sum to one. Values are in bits, from 0 (equal distributions) to 1 (no common key), or NaN
-    if either row is all zero.
+    Each row of ``left`` is compared with the row of ``right`` that has the same index. Rows are first scaled to sum to
+    one. Values are in bits, from 0 (equal distributions) to 1 (no common key), or NaN if either row is all zero.
 
     >>> divergence(np.array([[1.0, 0.0], [0.2, 0.2]]), np.array([[0.0, 0.5], [0.5, 0.5]])).tolist()
     [1.0, 0.0]
@@ -251,12 +251,24 @@ class AlignedViews:
         """Return two views with the alignment of their queries and keys."""
         return AlignedViews(left, right, *align(left, right))
 
+    def shared_words(self) -> AlignedViews:
+        """Return the views with only those pairs whose words are equal, ignoring case; replaced words are not aligned.
+
+        Divergences then measure how a replaced word changes the attention between all other words.
+        """
+        sides = ((self.left.queries, self.right.queries), (self.left.keys, self.right.keys))
+        queries, keys = (
+            Aligned(tuple(pair for pair in aligned.pairs if _cell_text(left, pair[0]) == _cell_text(right, pair[1])))
+            for aligned, (left, right) in zip((self.queries, self.keys), sides, strict=True)
+        )
+        return AlignedViews(self.left, self.right, queries, keys)
+
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return a head's weights between aligned words, and each query's total weight on keys that are not aligned.
+        """Return a head's weights between aligned words, and each query's total weight on unaligned keys.
 
         The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for the left view and 1 for the right.
-        ``rows`` selects pairs of queries, by default all. If a side of a pair has several cells, weights are summed
-        over cells of keys and averaged over cells of queries.
+        ``rows`` selects pairs of queries, by default all. A pair can have several tokens or words of the view: weights
+        are summed over those of a key pair and averaged over those of a query pair.
         """
         view = (self.left, self.right)[side]
         queries, keys = self._runs[side]
@@ -288,9 +300,9 @@ class AlignedViews:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """The differences between heads of a left and a right view, arrays (layer, head) of the left view.
+    """The difference between each head of a left view and its partner, a head of the right view.
 
-    Each head is compared with its partner, a head of the right view.
+    Arrays have the shape (layer, head), with layers and heads of the left view.
     """
 
     bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
@@ -371,6 +383,10 @@ def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
 
 
+def _cell_text(cells: Sequence[DisplayToken], run: Run) -> str:
+    return "".join(cell.text for cell in cells[slice(*run)]).casefold()
+
+
 def _all_shares(views: AlignedViews, side: int) -> FloatArray:
     view = (views.left, views.right)[side]
     maps = [views.maps(side, layer, head)[0] for layer, head in np.ndindex(view.layers, view.heads)]
@@ -392,7 +408,7 @@ def same_place(token: int, one: TokenRow, first: Picture, other: TokenRow, secon
     """Return the patch of the second picture at the relative position of ``token`` in the first.
 
     Positions are relative to the whole picture and are clamped to the grid. A token that is not a patch is matched to
-    the token with the same text, or else to the first token. If either row has no grid, all tokens are matched so.
+    the token with the same text, or else to the first token; so are all tokens if either row has no grid of patches.
     """
     here, there = one.grid, other.grid
     box = None if here is None else here.pixels(token)

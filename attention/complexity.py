@@ -91,7 +91,7 @@ def complexities(measure: str, n: Values, setting: ComplexitySetting) -> Values:
 
 @dataclass(frozen=True)
 class CostSizes:
-    """The sizes of a model's layer from which its operations and memory are computed."""
+    """The sizes of a model's layer, from which its number of operations and its memory are computed."""
 
     width: int  # d
     heads: int
@@ -103,7 +103,10 @@ class CostSizes:
     experts_used: int = 1
 
     def projections(self, n: Values) -> Values:
-        """Return the operations of W_Q, W_K, W_V and W_O for n tokens: a multiplication and an addition per weight."""
+        """Return the number of operations of the projections W_Q, W_K, W_V and W_O for n tokens.
+
+        Each weight needs a multiplication and an addition per token.
+        """
         out = self.heads * self.value_width
         into = self.heads * self.head_width + self.kv_heads * (self.head_width + self.value_width)
         return 2.0 * n * self.width * (into + out)

@@ -141,8 +141,8 @@ class PatchHead:
     """A patch of a head's output (its weighted sum of values, before W_O) at some tokens.
 
     A patch replaces an activation in one text (the recipient) by that in another (the donor), at each of ``pairs``
-    (recipient token, donor token). If ``seed`` is given, a random vector of the size of that change is added instead,
-    as a control.
+    (recipient token, donor token). If ``seed`` is given, the patch is a control: it adds a random vector with the same
+    norm as the donor's change.
     """
 
     layer: int
@@ -157,8 +157,8 @@ class PatchResidual:
     """A patch of the residual stream at the input of a layer, at some tokens.
 
     A patch replaces a vector in one text (the recipient) by that in another (the donor), at each of ``pairs``
-    (recipient token, donor token). If ``seed`` is given, a random vector of the size of that change is added instead,
-    as a control.
+    (recipient token, donor token). If ``seed`` is given, the patch is a control: it adds a random vector with the same
+    norm as the donor's change.
     """
 
     layer: int
@@ -196,17 +196,21 @@ def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
 
 
 def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return the patch sets of an experiment: a set for each layer and word, then a set for each word in all layers.
+    """Return the patch sets of an experiment: each word in each layer, then each word in all layers.
 
-    The list has (layers + 1) × words entries: all words in layer 0, in layer 1, and so on. At the end, the set of a
-    word patches all layers together.
+    ``words`` has the token pairs of each word. The list has (layers + 1) × words entries: the sets of all words in
+    layer 0, then in layer 1, and so on, and finally a set for each word that patches all layers together.
     """
     each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
     return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a patch set for each head (layer, head) in ``places``; it replaces the head's output at all words."""
+    """Return a patch set for each head (layer, head) in ``places``.
+
+    It replaces the output of the head at all words. ``words`` has the token pairs of each word, and ``part`` is the
+    stack.
+    """
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
@@ -214,7 +218,7 @@ def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part
 def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
     """Yield control patches: each set ``draws`` times, with a different seed for each patch.
 
-    A patch with a seed adds a random vector that is as long as the donor's change.
+    A patch with a seed adds a random vector that has the same norm as the donor's change.
 
     >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
     [0, 1, 2, 3]
@@ -341,7 +345,7 @@ def places_of(trace: Trace) -> list[tuple[int, int]]:
 def as_head_map(places: Sequence[tuple[int, int]], found: FloatArray) -> FloatArray:
     """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
 
-    ``places`` are the heads of ``found``, which may be shorter.
+    ``found`` has a value for each of the first heads in ``places``; the array covers all heads in ``places``.
 
     >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
     [[1.0, 2.0], [nan, nan]]

@@ -25,10 +25,10 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ColumnMeans:
-    """Sums over a text's words of the weights that they give each key, in each head, for column means.
+    """The weights on each key, summed over the words of a text in each head, to compute their means.
 
-    Special tokens, and a key's weight on itself, do not count. The rows of long texts are sampled. The view is passed
-    to each method instead of being stored, so that the sums can outlive the trace.
+    The weights of special tokens, and a word's weight on itself, do not count. The rows of long texts are sampled. The
+    view is passed to each method instead of being stored, so that the sums can outlive the trace.
     """
 
     rows: Rows  # queries in the sums, (row,)
@@ -126,7 +126,8 @@ Indices = npt.NDArray[np.intp]
 class PositionalPrior:
     """The mean weight that each head gives a key at each relative position, in other texts.
 
-    ``means`` is (layer, head, place) float32, with the places of ``places``; NaN if a place was never observed.
+    ``means`` is (layer, head, place) float32, NaN if a place was never observed. A place is the number of a relative
+    position, as computed by the function ``places``.
     """
 
     means: FloatArray
@@ -158,17 +159,21 @@ class PositionalPrior:
 
     @property
     def positional(self) -> BoolArray:
-        """Return True for each head that gives a fixed offset a mean weight of at least HABITUAL, (layer, head)."""
+        """Return True for each head with a mean weight of at least HABITUAL at some offset, (layer, head).
+
+        An offset is the position of the key minus that of the query.
+        """
         near = self.means[:, :, 1 : 2 * REACH + 2]  # the outermost places collect many offsets, so leave them out
         result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
         return result
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """Return a number for the position of each key relative to each query, below PLACES, shape (row, key).
+    """Return a number below PLACES for the position of each key relative to each query, (row, key).
 
-    The number is the offset of the key, limited to ±(REACH + 1), plus REACH + 1. The first token and other special
-    tokens have numbers of their own, whatever their offset.
+    The number, called the place of the key, is its offset, limited to ±(REACH + 1), plus REACH + 1. The first token and
+    other special tokens have two places of their own, whatever their offset. ``rows`` are the positions of the queries.
+    Set ``crosses`` for cross-attention, in which queries and keys are different texts.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "[SEP]"), (9, 1, 2, 8), (None, 0, 1, None), (0,) * 4, (None,) * 4)
     >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
@@ -188,7 +193,10 @@ def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indic
 
 
 def positional_prior(traces: Iterable[Trace], part: str | None = None) -> PositionalPrior:
-    """Estimate the positional prior of a model's heads from the traces of at least a single reference text."""
+    """Estimate the positional prior of a model's heads from traces of reference texts, at least one trace.
+
+    ``part`` is the stack, by default the first of each trace.
+    """
     sums, counts = np.zeros(()), np.zeros(())
     for trace in traces:
         trace.shares(part)  # raise Unavailable for signed values, whose mean shows no direction of attention
@@ -278,7 +286,10 @@ class TopLinks:
 
 
 def pairs(view: View, rows: Indices) -> BoolArray:
-    """Return True if query and key are different words, not punctuation or special tokens, shape (row, key)."""
+    """Return True for each query and key that are different words, shape (row, key).
+
+    Punctuation and special tokens do not count as words. ``rows`` are the indices of the queries.
+    """
     asked, looked = _is_word([view.queries[row] for row in rows]), _is_word(view.keys)
     linked: BoolArray = asked[:, None] & looked[None, :]
     if not view.crosses:
@@ -290,11 +301,12 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Return each head's KEPT links with the largest excess, as arrays (..., link): rows, keys, weights and excess.
+    """Return each head's KEPT links with the largest excess: their rows, keys, weights and excess.
 
-    Each row contributes only its largest weight. ``weights`` is (..., row, key), and ``linked`` (row, key) is True for
-    pairs that count as links. ``sums`` (..., key) is the total weight that words give a key, and ``others`` (key,) the
-    number of these words less one, for the row itself. If a head has fewer links, the remaining rows are -1.
+    Each result has the shape (..., link). Each row contributes only its largest weight. ``weights`` is (..., row, key),
+    and ``linked`` (row, key) is True for pairs that count as links. ``sums`` (..., key) is the total weight that words
+    give a key, the word of the row included, and ``others`` (key,) the number of these words without the word of the
+    row. If a head has fewer links, the remaining rows are -1.
     """
     keys = np.where(linked, weights, -1).argmax(axis=-1)
     mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]

@@ -37,10 +37,11 @@ def expected_links(  # noqa: PLR0913  # a link, and its baselines
     *,
     inward: bool = False,
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return two expected weights of ``links``: column mean and positional prior, each (candidate, layer, head).
+    """Return expected weights for the result of ``links``: column means, and positional priors or None.
 
-    The column mean is the mean weight that other words give the same key, NaN if there are no other words. The prior is
-    None if ``habits`` is None.
+    Both have the shape (candidate, layer, head). The column mean is the mean weight that other words give the same key,
+    NaN if there are no other words; ``survey`` has the sums for it. The positional prior ``habits`` is the mean weight
+    of the same relative position in other texts. Without it, the second result is None.
     """
     chosen = list(candidates)
     if inward:
@@ -53,7 +54,7 @@ def expected_links(  # noqa: PLR0913  # a link, and its baselines
 
 
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Return how many words besides ``source`` attend most to ``key`` in a head, and the number of words counted.
+    """Return the number of words that attend most to ``key`` in a head, and the number of words counted.
 
     ``weights`` is (query, key). Special tokens, and a word's weight on itself, are ignored. ``key``, ``source`` and
     words without weight on any other word are not counted.
@@ -92,7 +93,10 @@ def flips(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def prefers_first(preference: FloatArray) -> Flags:
-    """Return True for each head if ``preference``, first minus second candidate, exceeds LEAST, (layer, head)."""
+    """Return True for each head that prefers the first candidate by more than LEAST, shape (layer, head).
+
+    ``preference`` (layer, head) is the weight on the first candidate minus that on the second.
+    """
     more: Flags = preference > LEAST
     return more
 
@@ -139,7 +143,10 @@ def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatA
 
 
 def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
-    """Return a query's weights (layer, head, key) with zeros for special tokens and for the query itself."""
+    """Return a query's weights (layer, head, key), with zeros for special tokens and the query itself.
+
+    ``links`` are the weights of the query with the index ``query`` in the view.
+    """
     away = np.array([cell.special for cell in view.keys])
     if not view.crosses:
         away |= np.arange(len(view.keys)) == query
@@ -156,9 +163,9 @@ def head_of_link(  # noqa: PLR0913  # a link, and its baselines
 ) -> tuple[int, int]:
     """Return the (layer, head) in which a link from ``focus`` is furthest above its expected weight.
 
-    The expected weight is the larger of two means (``weight_above_expected``): of other words on the same key, and of
-    the same relative position in other texts. The link ends at ``target``, or at any word if ``target`` is None.
-    ``heads`` (layer, head) selects candidates; None means all.
+    The expected weight is the larger of two means (``weight_above_expected``): of other words on the same key (from
+    ``survey``), and of the same relative position in other texts (``habits``). The link ends at ``target``, or at any
+    word if ``target`` is None. ``heads`` (layer, head) selects candidates; None means all.
     """
     rows = view.rows(focus)  # (layer, head, key)
     rows = np.abs(rows) if view.is_signed else rows

@@ -23,14 +23,17 @@ class InvalidAttention(ValueError):
 
 @dataclass(frozen=True)
 class Names:
-    """The numbers of query and key tokens, according to the token names that the caller passed with the maps."""
+    """The numbers of query and key tokens, counted from the token names that the caller passed."""
 
     queries: int
     keys: int
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return these names for one token less: the model never read the last token of a generated text."""
+        """Return a copy with one query fewer, and one key fewer if the keys are the same tokens.
+
+        A model that generates a text never reads the last token that it generates.
+        """
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
@@ -148,7 +151,10 @@ def _is_band(maps: list[FloatArray], rows: int, cols: int) -> bool:
 
 
 def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -> InvalidAttention:
-    """Return the error for layers with different shapes (head, query, key)."""
+    """Return the error for layers with different shapes (head, query, key).
+
+    ``shape`` is the shape of the layer ``at``, and ``first`` that of layer 0.
+    """
     axes = (_("head"), _("query"), _("key"))
     differing = next(axis for axis, one, other in zip(axes, shape, first, strict=True) if one != other)
     return InvalidAttention(
@@ -164,9 +170,9 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
 
 
 def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> InvalidAttention:
-    """Return the error for an array with two axes before the heads, layers and texts, whose order is unknown.
+    """Return the error for an array whose leading axes may be layers or texts, with code for both cases.
 
-    ``whole`` is the user's expression for the array, for the suggested code, and ``shape`` its shape.
+    ``shape`` is the shape of the array, and ``whole`` the user's expression for it, for the suggested code.
     """
     crop = f"[..., :{names.queries}, :{names.keys}]" if _has_padding(shape[-2], shape[-1], names) else ""
     return InvalidAttention(
@@ -211,7 +217,10 @@ def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
 
 
 def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
-    """Return the error for the maps of several stacks together, such as encoder and decoder; it names their sizes."""
+    """Return the error for maps of several stacks together, such as encoder and decoder.
+
+    The message names the size of the maps of each stack.
+    """
     entries = [
         _("attentions[{at}] ({rows} × {cols})", at=at, rows=part[0].shape[-2], cols=part[0].shape[-1])
         for at, part in enumerate(parts)
@@ -254,7 +263,10 @@ def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
 
 
 def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int | None) -> InvalidAttention:
-    """Return the error for maps of several texts, windows or beams, with code that selects a single map."""
+    """Return the error for maps of several texts, windows or beams, with code that selects a single map.
+
+    ``shapes`` are the shapes of the layers. ``step`` is None unless the maps are those of the steps of ``generate``.
+    """
     texts, rows, cols = shapes[0][0], *shapes[0][-2:]
     if step is not None:
         return InvalidAttention(
@@ -301,7 +313,10 @@ def _has_padding(rows: int, cols: int, names: Names) -> bool:
 
 
 def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for NaN or infinite weights; the message names the head and the rows."""
+    """Return the error for NaN or infinite weights; the message names the head and the rows.
+
+    ``block`` (head, query, key) are the weights of the layer ``at``.
+    """
     bad = ~np.isfinite(block)
     heads = np.flatnonzero(bad.any(axis=(1, 2)))
     head = int(heads[0])

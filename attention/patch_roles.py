@@ -21,10 +21,11 @@ EDGE_HEADS_EVEN = 1e-6  # relative variance below which the weights of all patch
 
 
 def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
-    """Return how clearly each head's attention forms a shape, (layer, head, key) -> (layer, head), -1 to 1.
+    """Return a score for how compact a shape each head's attention forms on the patches, (layer, head).
 
-    The score is the part of the attention on patches, times the spatial autocorrelation (Moran's I) of the weights'
-    square roots. Noise and isolated bright patches score near 0, and a compact object near that part itself.
+    ``rows`` (layer, head, key) has a row of attention for each head. The score, -1 to 1, is the row's total weight on
+    patches, times the spatial autocorrelation (Moran's I) of the square roots of the weights. Noise and isolated bright
+    patches score near 0, and a compact object scores near the total weight on patches.
 
     >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
     >>> halves, chequered = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1, 0, 1]
@@ -70,7 +71,7 @@ class RegionLinks:
 
 
 def pack(region: Region) -> str:
-    """Encode a region as a compact string for a URL; ``unpack`` is the inverse.
+    """Encode a region (top, left, bottom, right) as a compact string for a URL; ``unpack`` is the inverse.
 
     >>> pack((0, 1, 2, 3)), unpack("0-1-2-3", Grid(3, 4, 1, (0, 0, 1, 1)))
     ('0-1-2-3', (0, 1, 2, 3))
@@ -91,7 +92,10 @@ def unpack(packed: str, grid: Grid) -> Region | None:
 
 
 def parse_region(ends: object, grid: Grid) -> Region | None:
-    """Return a region from four integers, or None if they are invalid for the grid."""
+    """Return the region (top, left, bottom, right) in ``ends``, or None if it is invalid for the grid.
+
+    ``ends`` must be a list or tuple of four integers: rows and columns of patches, counted from 0, both ends included.
+    """
     if not isinstance(ends, list | tuple) or len(ends) != 4 or not all(type(end) is int for end in ends):
         return None
     top, left, bottom, right = ends
@@ -139,7 +143,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """How much of its attention each head gives the keys of each role on a picture, and the chance level.
+    """The share of each head's attention on the keys of each role on a picture, and its chance level.
 
     A role is a set of keys, such as the neighbours of the query's patch. ``shares`` maps a role to an array (layer,
     head): the attention on its keys, 0 to 1, averaged over all patches that have such keys, NaN if there are none.
@@ -150,10 +154,11 @@ class PatchEvidence:
     chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """Return the narrowest role, a set of patches, that receives at least the share LEAST of a head's attention.
+        """Return the narrowest role that receives at least the share LEAST of a head's attention.
 
-        Neighbours, row and column contain narrower roles, so they are tested later. If there is no such role, return
-        "broad" for nearly uniform attention, else "".
+        A role is a set of keys, such as the patch to the left of the query's. Neighbours, row and column contain
+        narrower roles, so they are tested later. If there is no such role, return "broad" for nearly uniform attention,
+        else "".
         """
         for name in PATCH_ROLES[:-1]:
             if self.shares[name][layer, head] >= LEAST:
@@ -199,10 +204,10 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Return the keys of each role for some query patches, as flags (row, token) by role.
+    """Return the keys of each role for some query patches, as a mapping from role to flags (row, token).
 
-    A role is a set of keys, such as the neighbours of the query's patch. The rows are the query patches ``rows``, and
-    ``count`` is the number of tokens.
+    A role is a set of keys, such as the neighbours of the query's patch. ``rows`` are the token indices of the query
+    patches, and ``count`` is the number of tokens.
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

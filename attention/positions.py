@@ -90,9 +90,9 @@ def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ByDistance:
-    """Dot products of pairs of position vectors, grouped by the distance of the positions, shape (distance,).
+    """The mean, lowest and highest dot product of two position vectors at each distance, each (distance,).
 
-    ``mean``, ``lowest`` and ``highest`` are over all pairs at that distance, from 0.
+    Distances count from 0. Each value is over all pairs of positions at that distance.
     """
 
     mean: Numbers
@@ -203,10 +203,10 @@ def alibi_slopes(heads: int) -> Numbers:
 def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
     """Return the bucket of T5's relative bias for each offset, key minus query, shape (offset,).
 
-    Half of a side's buckets cover a single distance each. The others grow logarithmically up to ``farthest``, and
-    larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, as in an
-    encoder, earlier and later keys have half of the buckets each. Otherwise later keys share bucket 0 with the query
-    itself.
+    With ``both_ways``, as in an encoder, half of the buckets are for later keys and half for all others. Otherwise all
+    buckets are for earlier keys, and later keys share bucket 0 with the query itself. In each direction, half of the
+    buckets cover a single distance each. The others grow logarithmically up to ``farthest``, and larger distances share
+    the last bucket (arXiv:1910.10683, section 2.1, and its code).
 
     >>> t5_buckets(np.array([0, -1, 1, -8, -200])).tolist()
     [0, 1, 17, 8, 15]
@@ -225,7 +225,10 @@ Unit = tuple[int, int]  # token range (start, stop) of a word
 
 
 def word_stretches(row: TokenRow) -> list[list[Unit]]:
-    """Return the words of a text in lists, which special tokens separate; words are swapped only within a list.
+    """Return the words of a text as lists of words that can be swapped with each other.
+
+    A special token, or the boundary between the two texts of a pair, begins a new list. A word is its token range
+    (start, stop).
 
     >>> row = TokenRow(("[CLS]", "play", "ing", "chess", "[SEP]"), (1, 5, 6, 7, 2), (None, 0, 0, 1, None), (0,) * 5,
     ...                (None, (0, 4), (4, 7), (8, 13), None))
@@ -306,11 +309,11 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """Return how much the order of the tokens matters to each head, shape (layer, head), from 0 to 1.
+    """Return how much each head depends on the order of the tokens, shape (layer, head), from 0 to 1.
 
-    If a head ignores order, its map is permuted like the tokens (permutation equivariance). The value is the largest
-    difference of a weight from that permuted map. ``text`` and ``mixed`` have a record for each layer, of the text and
-    of the text permuted by ``order``.
+    ``text`` has the record of each layer for a text, and ``mixed`` for the same text permuted by ``order``. If a head
+    ignores order, its map is permuted like the tokens (permutation equivariance). The value is the largest difference
+    of a weight from that permuted map.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

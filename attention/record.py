@@ -30,7 +30,10 @@ _check: ContextVar[Callable[[], None]] = ContextVar("headlight_break", default=_
 
 @contextmanager
 def checked_by(check: Callable[[], None]) -> Iterator[None]:
-    """Let ``check_cancellation`` call ``check`` in this thread, within a ``with`` block; ``check`` may raise."""
+    """Make ``check_cancellation`` call ``check`` in this thread, inside a ``with`` block.
+
+    ``check`` raises an exception to cancel the computation.
+    """
     token = _check.set(check)
     try:
         yield
@@ -185,7 +188,7 @@ class Record:
         return self.heads * self.queries * np.dtype(np.float64).itemsize
 
     def arrays(self) -> Iterator[FloatArray]:
-        """Yield every recorded array; an array that is shared by layers is included."""
+        """Yield every recorded array, including arrays that several layers share."""
         optional = (self.bias, self.sinks, self.lse, self.mask.allowed)
         yield from (self.query, self.key, self.value)
         yield from (array for array in optional if array is not None)  # type: ignore[misc]
@@ -255,7 +258,7 @@ class NoAttention:
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.row_sums
-        """Return zeros, shape (row,) float32, as the sums of the missing weights."""
+        """Return a zero for each row, shape (row,) float32, because all weights are zero."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores

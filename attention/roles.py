@@ -157,10 +157,10 @@ def sampled_queries(row: TokenRow) -> Indices:
 
 
 def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
-    """Return the keys of each role for some query tokens, as flags (row, key) by role, without the role "broad".
+    """Return the keys of each role for some query tokens, as a mapping from role to flags (row, key).
 
-    ``rows`` are the query tokens. A special token is not anyone's previous or next token, so that attention to a sink
-    does not count as attention to a neighbour.
+    ``rows`` are the positions of the query tokens. The role "broad" has no keys. A special token does not count as a
+    previous or next token, so that attention to a sink does not count as attention to a neighbour.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "a"), (9, 1, 2, 1), (None, 0, 1, 2), (0,) * 4, (None,) * 4)
     >>> places(row, np.array([2]))["previous"].tolist(), places(row, np.array([3]))["repeat"].tolist()
@@ -181,10 +181,10 @@ def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
 
 
 def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
-    """Return the roles of a head whose keys get at least the share ``least`` of its attention, strongest first.
+    """Return the roles of a head whose keys get at least ``least`` of its attention, strongest first.
 
-    The role "broad" comes last. It needs a mean entropy of at least ``even`` times that of uniform attention. Roles
-    that fewer than FEWEST query tokens can have are left out.
+    The role "broad" comes last. It needs a mean entropy of at least ``even`` times that of uniform attention. A role is
+    left out if fewer than FEWEST query tokens see a key of the role.
     """
     found = []
     for role in ROLES:
@@ -308,7 +308,9 @@ def without_first(looks: FloatArray) -> FloatArray:
 
 
 def without_missing(looks: FloatArray) -> FloatArray:
-    """Return weights (layer, head, key) with NaN in layers without attention; their weights are all zero.
+    """Return weights (layer, head, key) with NaN in every layer that has no attention.
+
+    In the argument, all weights of these layers are zero.
 
     >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
     [[[nan, nan]], [[0.5, 0.5]]]
@@ -318,10 +320,10 @@ def without_missing(looks: FloatArray) -> FloatArray:
 
 
 def largest_weight_back(looks: FloatArray) -> FloatArray:
-    """Return the largest weight of (..., key), without the first and the last two keys, or 0, shape (...).
+    """Return the largest weight on any key except the first and the last two, (..., key) -> (...).
 
-    Many heads attend to the first token or a neighbour regardless of content, so weights in between are more
-    informative. NaN stays NaN.
+    It is 0 if there are no other keys. Many heads attend to the first token or a neighbour regardless of content, so
+    weights in between are more informative. NaN stays NaN.
 
     >>> largest_weight_back(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
     [0.25, 0.125]

@@ -24,7 +24,9 @@ BLOCKS = ("ffn ", "block ")
 
 
 def head_source(part: str, layer: int, head: int) -> str:
-    """Return the source name of a head; ``part`` is "cross" for cross-attention.
+    """Return the name of a head's output as a source, a summand of the residual stream.
+
+    ``part`` is the stack of the head, "cross" for cross-attention.
 
     >>> head_source("encoder", 2, 1), head_source("cross", 2, 1)
     ('head 2-1', 'cross 2-1')
@@ -33,7 +35,10 @@ def head_source(part: str, layer: int, head: int) -> str:
 
 
 def block_source(layer: int, attends: bool) -> str:
-    """Return the source name of the rest of a layer: its feed-forward part, or the whole layer if it has no heads.
+    """Return the name, as a source, of the part of a layer that is not its attention heads.
+
+    That is the feed-forward part, or the whole layer if it has no attention (``attends`` is False). A source is a
+    summand of the residual stream.
 
     >>> block_source(3, attends=True), block_source(3, attends=False)
     ('ffn 3', 'block 3')
@@ -42,7 +47,7 @@ def block_source(layer: int, attends: bool) -> str:
 
 
 def is_block(source: str) -> bool:
-    """Return True if a source is a feed-forward part, or a layer without attention."""
+    """Return True if a source is the output of a feed-forward part, or of a layer without attention."""
     return source.startswith(BLOCKS)
 
 
@@ -62,7 +67,7 @@ def source_order(source: str) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRow:
-    """The operations from the dot products of a query with every key to its scores, the input of the softmax.
+    """The settings that turn a query's dot products with the keys into scores, the input of the softmax.
 
     A dot product is multiplied by ``scale``. With a ``softcap`` c, the scaled product s becomes c · tanh(s / c)
     (arXiv:2408.00118). Then ``added`` (key,), such as ALiBi's bias, is added. ``visible`` (key,) is False for masked
@@ -79,7 +84,7 @@ class ScoreRow:
         return self._cap(products * self.scale) + self.added
 
     def factors(self, products: Numbers) -> Numbers:
-        """Return each score before ``added``, divided by its dot product (key,): scale and soft cap in one factor."""
+        """Return the factor by which scale and soft cap together multiply each dot product, shape (key,)."""
         scaled = products * self.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(products == 0, self.scale, self._cap(scaled) / products)
@@ -127,9 +132,10 @@ class ScoreTerms:
 
 
 def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
-    """Return the contribution of each source of a side to the score, one number for each of ``terms``.
+    """Return (source, contributions to the scores) for each source of the query or key vector.
 
-    ``side`` is "query" or "key". The largest contribution comes first; a source that is missing has 0.
+    ``side`` is "query" or "key". Each source has a contribution for each of ``terms``, 0 if it is missing there. The
+    source with the largest absolute contribution comes first.
 
     >>> one = ScoreTerms(("token",), ("token", "position"), np.array([[1.0, 3.0]]), np.array([[0.5, 1.0]]))
     >>> side_values([one], "query"), side_values([one], "key")

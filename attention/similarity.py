@@ -17,10 +17,10 @@ POOLINGS = (MEAN, WORDS, FIRST, MAX, LAST)
 
 
 def pooling_shares(vectors: FloatArray, special: Sequence[bool], pooling: str) -> Numbers:
-    """Return what each token adds to a text's pooled vector, (token, channel) float64; the sum is the vector.
+    """Split a text's pooled vector into a summand for each token, (token, channel) float64.
 
-    "mean" averages all tokens, "words" all but the special tokens, and "first" and "last" take a single token. "max"
-    takes each channel from the token with the largest value, the first in a tie; that token contributes the channel.
+    "mean" averages all tokens, "words" all but the special tokens, and "first" and "last" take a single token. With
+    "max", each channel belongs to the token with the largest value, the first in a tie, and is 0 for all other tokens.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0]], np.float32)
     >>> pooling_shares(vectors, (True, False), "max").tolist()

@@ -141,7 +141,7 @@ class Trace:
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """Return the records of a stack whose maps hold weights; raise Unavailable if they hold signed values."""
+        """Return the records of a stack; raise Unavailable if its maps hold signed values instead of weights."""
         if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)

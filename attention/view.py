@@ -54,9 +54,10 @@ def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Di
 
 
 def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
-    """Yield slices of at most ``longest`` neighbouring tokens that together cover the tokens of all cells.
+    """Yield slices of neighbouring tokens that together cover the tokens of all cells.
 
-    A cell is a row or column of a displayed map: a token or a word. Hidden tokens between cells are left out.
+    A cell is a row or column of a displayed map: a token or a word. A slice has at most ``longest`` tokens. Hidden
+    tokens between cells are left out.
     """
     starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
     stops = [
@@ -148,7 +149,7 @@ def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
 
 
 def pool_rows(values: FloatArray, size: int) -> FloatArray:
-    """Reduce the rows of a map to at most ``size`` by maxima over neighbours, (row, col) -> (cell, col)."""
+    """Max-pool the rows of a map (row, col) to at most ``size`` rows."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
@@ -161,7 +162,7 @@ def pool_rows(values: FloatArray, size: int) -> FloatArray:
 
 
 def pool_cols(values: FloatArray, size: int) -> FloatArray:
-    """Reduce the columns of a map to at most ``size`` by maxima over neighbours, (row, col) -> (row, cell)."""
+    """Max-pool the columns of a map (row, col) to at most ``size`` columns."""
     if values.shape[1] <= size:
         return values
     result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
@@ -169,9 +170,10 @@ def pool_cols(values: FloatArray, size: int) -> FloatArray:
 
 
 def sample_rows(length: int, size: int, each: int) -> npt.NDArray[np.intp]:
-    """Return evenly spaced rows of a map: ``each`` rows for each of ``size`` cells of its thumbnail.
+    """Return evenly spaced rows of a map of ``length`` rows, from which its thumbnail is computed.
 
-    A cell with fewer rows contributes all of them.
+    The thumbnail has ``size`` rows. Each is computed from ``each`` rows of the map, or from all rows that it covers if
+    they are fewer.
 
     >>> sample_rows(12, 2, 3).tolist()
     [0, 2, 4, 6, 8, 10]
@@ -349,7 +351,10 @@ class View:
         return np.array(grids, dtype=np.float32)
 
     def maps(self, size: int) -> Iterator[Iterator[FloatArray]]:
-        """Yield for each layer an iterator over the maps of its heads (row, key), sampled for long texts."""
+        """Yield, for each layer, an iterator over the maps (row, key) of its heads.
+
+        For long texts, the maps have only the rows that are sampled for thumbnails of ``size``.
+        """
         rows = self.sample(size)
         for layer in range(self.layers):
             yield (

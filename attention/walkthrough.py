@@ -65,8 +65,9 @@ class LayerParameters:
     """Parameters of an attention layer, from its input in the residual stream to its output.
 
     ``ends`` names the last step that is known to match the model: "sum" is the residual sum, and "norm" the norm after
-    it. If "output" or "beside", the last step is W_O. With "output", the next step of the model was not recognised.
-    With "beside", the model adds attention and feed-forward output in a single sum (arXiv:2204.02311).
+    it. "output" and "beside" mean that W_O is the last such step, for two reasons. With "output", the next step of the
+    model was not recognised. With "beside", the model adds attention and feed-forward output in a single sum
+    (arXiv:2204.02311).
     """
 
     query: ProjectionParameters
@@ -347,9 +348,10 @@ BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 @dataclass(frozen=True)
 class Products:
-    """The largest terms of a dot product of two vectors, which are at the indices ``channels``.
+    """The largest terms of a dot product, as the two factors of each term, and the sum of all others.
 
-    ``left`` is the number of terms that are not listed, ``rest`` their sum, and ``total`` the sum of all terms.
+    ``channels`` are the indices of these terms in the vectors. ``left`` is the number of the other terms, ``rest``
+    their sum, and ``total`` the dot product itself.
     """
 
     channels: tuple[int, ...]
@@ -360,7 +362,7 @@ class Products:
 
 
 def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products:
-    """Return the ``shown`` largest terms of the dot product of two vectors (channel,), and its value.
+    """Return the ``shown`` largest terms, by absolute value, of the dot product of two vectors (channel,).
 
     >>> products(np.array([1.0, 2.0, 0.5]), np.array([3.0, -4.0, 0.2]), shown=2)
     Products(channels=(1, 0), terms=((2.0, -4.0), (1.0, 3.0)), left=1, rest=0.1, total=-4.9)

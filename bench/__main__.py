@@ -54,7 +54,10 @@ ON_FILES = {
 
 
 def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[ReportRow]:
-    """Run the named measurements and yield their rows; a measurement that fails yields a failed row."""
+    """Run the named measurements and yield their rows; a measurement that fails yields a failed row.
+
+    ``files`` are passed to the measurements that read files, and ``seeds`` to the measurement "teach".
+    """
     for name in names:
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
         print(f"… {name}: {what}", file=sys.stderr, flush=True)

@@ -194,7 +194,8 @@ def cell_painted(browser: Any, cell: str) -> float:
 def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
     """Return the time until BertViz's page is painted, as text for a report, or the reason of a failure.
 
-    ``made`` is the seconds that creating the HTML took; they are added.
+    ``made`` is the seconds that creating the HTML took; they are added. The page is painted if it has ``lines`` SVG
+    elements.
     """
     try:
         with serve_document(html) as url:

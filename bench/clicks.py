@@ -93,7 +93,8 @@ def p95(waits: list[float]) -> float:
 def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int) -> LoadResult:
     """Run all events of a load, each at its due time by a random visitor, and return the latencies.
 
-    Every text is new. ``seed`` makes texts and the choice of visitors reproducible.
+    ``readers`` are the visitors. Every submitted text is new. ``seed`` makes texts and the choice of visitors
+    reproducible.
     """
     pick, source, found = random.Random(seed), different(seed), LoadResult()
 
@@ -330,7 +331,7 @@ class RetryingVisitor(BusyVisitor):
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
     """Overload the server with texts for some seconds; yield rows for the outcome.
 
-    They are the texts read, the errors, and the time of a short text afterwards.
+    The rows are the number of texts that were read, the errors, and the time of a short text afterwards.
     """
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
@@ -374,7 +375,10 @@ def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
 
 
 def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str]]:
-    """Let visitors without an unread text submit texts at a fixed rate; return the number, and the errors."""
+    """Let idle visitors submit texts at a fixed rate; return the number of texts, and the errors.
+
+    A visitor is idle if the last text was read or has failed. The function returns after the last text.
+    """
     free, errors = SimpleQueue[RetryingVisitor](), list[str]()
     for session in sessions:
         free.put(session)

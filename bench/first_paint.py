@@ -119,7 +119,7 @@ def measure_startup() -> Iterator[ReportRow]:
 
 
 def first_map() -> ReportRow:
-    """Return a row for the time from a page load to its first map, for a server's first load and for later loads.
+    """Return a row for the time from a page load to its first map, for the first load and later loads.
 
     The first load begins as soon as the server answers.
     """

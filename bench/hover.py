@@ -47,9 +47,10 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """Return a row with the median latency of a pointer or key event, and the forward passes that it caused.
+    """Return a row with the median latency of an event, and the forward passes that the event caused.
 
-    ``way`` triggers the event and returns its latency in milliseconds; ``count`` is the counter file of the passes.
+    ``what`` is the name of a pointer or key event. ``way`` triggers it and returns its latency in milliseconds.
+    ``count`` is the counter file of the passes.
     """
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
@@ -70,7 +71,7 @@ def forwards(count: Path) -> int:
 
 
 def point(page: Page, turn: int) -> tuple[float, float]:
-    """Return the coordinates of a head in the grid of thumbnails, which is another head for each ``turn``."""
+    """Return the coordinates of a head in the grid of thumbnails, in pixels; it depends on ``turn``."""
     grid = page.page.locator(".grid .pad canvas")
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
@@ -205,7 +206,8 @@ def measure_trace(folder: Path) -> ReportRow:
 def trace(folder: Path) -> dict[str, float]:
     """Compute the trace of the longest text with the model in ``folder``; return its cost.
 
-    "seconds" and "cpu" are seconds, "peak" (memory) and "bytes" (of the trace) are bytes.
+    The cost has the wall time "seconds" and the CPU time "cpu" in seconds, and the sizes "peak" (memory) and "bytes"
+    (of the trace) in bytes.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How often the page Side by side claims by chance that a head reacts to the meaning of texts.
+"""The rate at which the page Side by side claims by chance that a head reacts to the meaning of texts.
 
 Each simulated set has pairs of texts whose meaning differs, and control pairs that differ only in wording. Neither kind
 changes a head more, so every claim of a larger change with the meaning is a false positive. The rate is reported per
@@ -33,9 +33,10 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSample:
-    """Simulated divergences of heads between the texts of pairs, (pair, head).
+    """Simulated divergences of a head's attention maps between the texts of a pair, shape (pair, head).
 
-    Each pair has a flag for control pairs and the number of its text (``groups``).
+    ``control`` (pair,) is True for control pairs, whose texts differ only in wording. ``groups`` (pair,) is the number
+    of the text from which a pair is derived.
     """
 
     values: Numbers
@@ -49,7 +50,10 @@ class DivergenceSample:
 
 @dataclass(frozen=True)
 class DivergenceScenario:
-    """A way to draw divergences in which meaning has no effect on any head."""
+    """A way to draw divergences in which meaning has no effect on any head.
+
+    ``words`` is its description in the report. If ``bar`` is False, its rate is reported without a limit.
+    """
 
     words: str
     draw: Callable[[Random], DivergenceSample]

@@ -61,9 +61,10 @@ RECORDING = "recording"  # the app's attention implementation; "sdpa" and "eager
 
 
 def build(name: str, implementation: str) -> Any:
-    """Build the embedded model, or a BERT-base with random weights, in float32 and evaluation mode.
+    """Build the embedded model, or for any other ``name`` a BERT-base with random weights, for evaluation.
 
-    ``implementation`` is its attention implementation. Raise RuntimeError if the model cannot record its attention.
+    The model is in float32. ``implementation`` is its attention implementation; RECORDING is that of the recorder.
+    Raise RuntimeError if the model then cannot record its attention.
     """
     import torch
     from transformers import AutoModel, BertConfig, BertModel

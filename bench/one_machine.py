@@ -82,7 +82,7 @@ class LongModels:
 class LongJob(ABC):
     """A long job of a simulated visitor; ``prepare`` runs before the measurement, ``work`` during it.
 
-    The job ends when the event ``over`` is set.
+    The job ends when the event ``over`` is set. ``what`` names the job, and ``said`` is its progress, for the report.
     """
 
     what: str
@@ -111,7 +111,7 @@ class AblationJob(LongJob):
         self.session.see("cause", text="The baker bought a lantern.")
 
     def work(self) -> None:
-        """Ablate texts until ``over`` is set."""
+        """Ablate every head in one text after another until ``over`` is set."""
         for done in range(10**6):
             self.said = f"{done} texts of {LENGTH} tokens"
             if self.over.is_set():
@@ -245,9 +245,9 @@ def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
 
 
 def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
-    """Yield rows for the latencies of selecting heads and of submitting texts in a load test, and for its errors.
+    """Yield rows for the latencies of heads and texts in a load test, and for its errors.
 
-    ``what`` names the jobs that ran meanwhile.
+    ``what`` names the jobs that ran meanwhile, and ``how`` are remarks for the note of the first row.
     """
     note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
     for name, taken in (("a head", found.heads), ("a text", found.texts)):
@@ -258,7 +258,10 @@ def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
 
 
 def same_text() -> Iterator[ReportRow]:
-    """Yield a row for the traces that the server computes for a new text that all readers submit at once."""
+    """Yield a row for a new text that all readers submit at the same time: the number of computed traces.
+
+    The number should be 1, because the readers share the trace.
+    """
     with app() as server, ExitStack() as open_:
         readers = open_readers(server, open_)
         before = read_counter(server, 'headlight_cache_additions_total{cache="traces"}')
@@ -358,7 +361,10 @@ def measure_classroom() -> Iterator[ReportRow]:
 
 
 def lead_students(store: Store, code: str, students: list[StudentClient], change: int) -> list[float]:
-    """Present a new view as the teacher; return the seconds until each student's page shows it."""
+    """Present a new view as the teacher; return the seconds until each student's page shows it.
+
+    ``change`` is the number of the view, from which its text and head are computed.
+    """
     since, waits, lock = store.version(code), [], threading.Lock()
     view = f"/?text=The+class+reads+sentence+{change // 2}.&layer={change % 6}&head={change % 12}"
     ready = threading.Barrier(len(students) + 1)

@@ -173,9 +173,10 @@ WAYS = ("weight", "excess")
 
 
 def measure_excess(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row per model, set and relation: held-out accuracy of the best head by weight and by excess.
+    """Yield a row for each model, set of texts and relation: the held-out accuracy of the best head.
 
-    ``paths`` may name GAP's TSV files.
+    The accuracy is measured twice: heads find links by weight, or by excess, the weight above the column mean.
+    ``paths`` may name GAP's TSV files as further sets.
     """
     from inference.backend import LocalBackend
     from inference.settings import Settings

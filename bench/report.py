@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReportRow:
-    """A measured value, its limit and a note; ``passed`` is None if the value has no limit."""
+    """A row of the report: a measured value, its limit and a note; ``passed`` is None without a limit."""
 
     what: str
     bar: str
@@ -46,9 +46,9 @@ def table(rows: Iterable[ReportRow]) -> str:
 
 
 def upper_limit_row(what: str, limit: float, value: float, figure: str, note: str = "") -> ReportRow:
-    """Return a row that passes if ``value`` is at most ``limit``.
+    """Return a row for the measured value ``value``, which passes if it is at most ``limit``.
 
-    ``figure`` is the value as printed in the report.
+    ``what`` names the measurement, and ``figure`` is the value as printed in the report.
     """
     return ReportRow(what, f"≤ {limit:.3g}", figure, value <= limit, note)
 
@@ -108,7 +108,7 @@ class Ratio:
 
 
 def ratio(one: Times, other: Times) -> Ratio:
-    """Return the cost of the function timed in ``one``, relative to that timed in ``other``.
+    """Return the cost of the function timed in ``one``, relative to the function timed in ``other``.
 
     >>> ratio(Times((2.0, 3.0), (2.0, 3.0)), Times((1.0, 2.0), (1.0, 2.0))).cpu
     1.75

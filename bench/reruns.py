@@ -96,8 +96,9 @@ def measure_reruns() -> Iterator[ReportRow]:
 def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
     """Yield two rows with the relative cost of selecting another head, as a median over all pages.
 
-    The first compares a server after many visitors (``later``) with the same server before. The second compares garbage
-    collection while idle with collection after every run.
+    ``fresh`` and ``later`` map each page to its costs on two servers, before and after many visitors. The first server
+    collects garbage while idle, the second after every run. The first row compares the first server with itself before
+    the visitors, and the second row compares it with the second server.
     """
     grown = [median(later[page][side].head / fresh[page][side].head for page in later) for side in (0, 1)]
     click, text = (
@@ -115,7 +116,10 @@ def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCos
 
 
 def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
-    """Return the costs of rerunning every page on every server; the servers take turns to be measured first."""
+    """Return the costs of rerunning every page, by page: a list in the order of the servers ``sides``.
+
+    The servers take turns to be measured first.
+    """
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
@@ -148,7 +152,7 @@ MOMENTS = ("after the first text", "after the texts", "at rest", "after the mode
 
 
 def measure_held() -> Iterator[ReportRow]:
-    """Yield rows for a server's memory with garbage collection while idle, relative to collection after every run.
+    """Yield rows for the memory of a server that collects garbage while idle, relative to after every run.
 
     There is a row for each of the MOMENTS in the server's life.
     """

@@ -132,7 +132,7 @@ def measure_memory() -> Iterator[ReportRow]:
 
 
 def peak_apart(name: str, way: str) -> float:
-    """Run ``peak`` in a new process and return its result in MiB."""
+    """Run ``peak`` in a new process and return its result in MiB; the parameters are those of ``peak``."""
     command = [sys.executable, "-m", "bench.server", name, way]
     done = subprocess.run(command, env={**os.environ, **MALLOC}, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout.splitlines()[-1])["mib"])
@@ -141,7 +141,7 @@ def peak_apart(name: str, way: str) -> float:
 def peak(name: str, way: str) -> float:
     """Return the peak memory of reading a text in this process, in MiB above the memory before.
 
-    ``way`` is "plain", "recording" or "eager".
+    ``name`` is the name of the model, and ``way`` is "plain", "recording" or "eager".
     """
     import torch
 

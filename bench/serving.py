@@ -89,7 +89,10 @@ class Overhead:
 
 
 def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, first: int) -> Overhead:
-    """Trace texts by a remote and by a local backend alternately; return the times."""
+    """Trace texts by a remote and by a local backend alternately; return the times.
+
+    ``first`` is the number of the first text. ``server`` is the process of the remote backend.
+    """
     taken: dict[bool, list[float]] = {True: [], False: []}
     busy, began_busy = {True: 0.0, False: 0.0}, _processor_seconds(server)
     for number in range(first, first + PAIRS):
@@ -112,9 +115,10 @@ def _processor_seconds(server: psutil.Process) -> float:
 
 
 def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
-    """Send texts from parallel clients for a fixed time; return the numbers of traces and of refused requests.
+    """Send texts from parallel clients for a fixed time; return the numbers of traces and refusals.
 
-    If ``kill`` is given, this replica of the service is killed after a third of the time.
+    ``first`` is the number of the first text. If ``kill`` is given, this replica of the service is killed after a third
+    of the time.
     """
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(first, first + 100_000):
@@ -265,7 +269,7 @@ class Need:
 def app_kinds(visitors: float) -> Kinds:
     """Return the kinds of requests that ``visitors`` per hour send to the app.
 
-    Each kind has a constant service time.
+    A kind is (requests per second, service time in seconds, its square). The service time is constant.
     """
     per_second = visitors / 3600
     done = ((1.0, OPENING), (TEXTS_A_VISIT, TEXT_SECONDS), (CLICKS_A_VISIT, CLICK_SECONDS))
@@ -275,7 +279,8 @@ def app_kinds(visitors: float) -> Kinds:
 def model_kinds(visitors: float) -> Kinds:
     """Return the kinds of requests that ``visitors`` per hour send to models.
 
-    Service times are exponentially distributed.
+    A kind is (requests per second, mean service time in seconds, mean of its square). Service times are exponentially
+    distributed.
     """
     return [(visitors / 3600 * TEXTS_A_VISIT, MODEL, 2 * MODEL**2)]
 
@@ -325,8 +330,9 @@ class Lines:
 
 
 def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 0) -> tuple[Lines, Lines]:
-    """Simulate visitors for ``seconds``; return the queues of the app's processes and of the models' processes.
+    """Simulate visitors for ``seconds``; return the queues of the app's and of the models' processes.
 
+    ``visitors`` arrive per hour. ``apps`` and ``replicas`` are the numbers of processes of the app and of the models.
     The simulation starts with the average number of visitors. A visitor opens a page, then repeatedly waits some time,
     changes a head or submits a text, and waits for the result. After each event the visitor may leave.
     """

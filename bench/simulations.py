@@ -1,4 +1,4 @@
-"""Simulations of data in which nothing has an effect: how often chance alone leads to a claim of the app."""
+"""Simulations of data without any effect: the rates at which chance alone leads to a claim of the app."""
 
 from __future__ import annotations
 
@@ -35,16 +35,21 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class LinkSample:
-    """Simulated links with flags that mark those that the baseline rule finds, and those that each head finds."""
+    """Simulated links, with flags for those that the baseline rule finds and those that each head finds.
+
+    ``sentences`` (link,) is the number of each link's sentence. ``by_rule`` (link,) is True for the links that the rule
+    finds, and ``by_heads`` for those that each head finds.
+    """
 
     sentences: Integers  # (link,)
     by_rule: BoolArray  # (link,)
     by_heads: BoolArray  # (link, test)
 
     def tally(self, halves: int = 1) -> HitCounts:
-        """Return the sample as counts of hits, as scoring a corpus returns them.
+        """Return the sample as counts of hits, in the form that scoring a corpus returns.
 
-        Links that the baseline rule "distance 1" should find (``by_rule``) have this distance, all others a larger one.
+        The sentences are divided into ``halves`` parts of equal size. The baseline rule is "distance 1": links that it
+        should find (``by_rule``) have this distance, all others a larger distance.
         """
         counts = {}
         for half in range(halves):
@@ -59,7 +64,11 @@ class LinkSample:
 
 @dataclass(frozen=True)
 class HitScenario:
-    """A way to draw simulated hits in which no head is better than the baseline rule."""
+    """A way to draw simulated hits in which no head is better than the baseline rule.
+
+    A hit is a link that a head or the rule finds. ``words`` is the description of the scenario in the report. If
+    ``bar`` is False, its rate is reported without a limit.
+    """
 
     words: str
     draw: Callable[[Random], LinkSample]
@@ -67,7 +76,10 @@ class HitScenario:
 
 
 def measure_links() -> Iterator[ReportRow]:
-    """Yield rows with rates of false claims about the links and names of heads, and the power of the test."""
+    """Yield rows with rates of false claims that a head is better than a rule, or has a relation.
+
+    The last row is the power of the test: how often a head that is really better is found.
+    """
     for world in (*LUCK_WORLDS, *_embedded_scenarios()):
         random = np.random.default_rng(0)
         wrong, before = np.mean([_any_more(world.draw(random)) for _ in range(TIMES)], axis=0)
@@ -227,9 +239,9 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Simulate how often the page Measure claims by chance that a head differs from simple rules; yield the rates.
+    """Yield rows with the rate of false claims of the page Measure that a head differs from simple rules.
 
-    Heads and rules guess between two candidates, so every claim is false.
+    The claims come from simulated heads and rules that guess between two candidates, so every claim is false.
     """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
@@ -259,9 +271,10 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row for random changes of heads on the page Side by side, which states how many are large by chance.
+    """Return a row that checks a statement of the page Side by side: how many random changes are large.
 
-    It has the rate at which the number of large changes is outside the range that the page states.
+    The page states a range for the number of heads with large changes by chance. The row has the rate at which the
+    number is outside this range.
     """
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
@@ -306,7 +319,9 @@ def _pool() -> FloatArray:
 def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
     """Draw how far each head moves in three trainings without any effect, (training, layer, head) in bits.
 
-    The first three arguments are the spreads of trainings, layers and heads, of the logarithm if ``factor`` is set.
+    ``whole``, ``layers`` and ``heads`` are the standard deviations of random changes that all heads of a training
+    share, that the heads of a layer share, and that each head has. With ``factor``, the logarithm of a head's distance
+    changes, else the distance itself, by tenths of its usual value.
     """
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
@@ -318,7 +333,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 def any_beyond(moved: FloatArray) -> bool:
     """Return True if fine-tuning seems to move a head beyond chance, by the app's threshold.
 
-    The first training stands for the fine-tuning, and the two further trainings for its controls.
+    ``moved`` is (training, layer, head). The first training represents the fine-tuning, and the other two its controls.
     """
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())

@@ -30,7 +30,10 @@ LATE = 1.05  # factor on the time limit, because the current step is completed
 
 @dataclass(frozen=True)
 class BenchTask:
-    """A task to measure: data set, initial model, time limit, and the score to reach."""
+    """A task to measure: data set, command, initial model, time limit in minutes, and goal.
+
+    The goal is a value of at least ``bar`` in the measure ``measure``.
+    """
 
     set: str
     command: str

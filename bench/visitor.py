@@ -166,7 +166,10 @@ class BusyVisitor(AppSession):
         self._place = self._uploader = self._session = self._watching = self.progress = ""
 
     def see(self, page: str = "", **query: object) -> int:
-        """Open a page with a query, and count its figures from 0 again."""
+        """Open a page with a query, and reset the number of its figures to 0.
+
+        Return the uncompressed bytes received until the script has run.
+        """
         self.pictures = 0
         return super().see(page, **query)
 

@@ -6,7 +6,7 @@ from i18n import gettext_lazy
 
 
 class NotInClass(ValueError):
-    """Raised if a class of students (room) does not exist, or if a visitor may not do something in it."""
+    """Raised if a class of students does not exist, or if a visitor may not do something in it."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)

@@ -157,7 +157,8 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 def is_correct(question: Question, answer: str) -> bool:
     """Return True if an answer is correct: a number within the tolerance, or equal text ignoring case.
 
-    A number is also correct if it equals the truth after rounding to the digits of the shorter one, at least two.
+    A number is also correct if it equals the truth after both are rounded to the decimals of the less precise number,
+    and has at least two digits then.
 
     >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True

@@ -1,4 +1,4 @@
-"""The state of a class of students (room), as a student and as the teacher see it."""
+"""The state of a class of students, as a student and as the teacher see it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from i18n import _
 
 @dataclass(frozen=True)
 class StudentView:
-    """A class as a student sees it."""
+    """A class of students as a student sees it.
+
+    ``lost`` is True if the student's hand is raised. ``view`` is the URL that the teacher presents, or None. ``asked``
+    is the number of the latest question, and ``own`` the student's answer to it. ``said`` has all answers without
+    names; it is empty before they are revealed.
+    """
 
     version: int
     name: str  # the student's name; "" if anonymous
@@ -25,7 +30,7 @@ class StudentView:
 
 @dataclass(frozen=True)
 class Student:
-    """A student in a class."""
+    """A student in a class, as the teacher sees the student."""
 
     number: int  # from 1, in the order of joining
     name: str
@@ -43,7 +48,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class TeacherView:
-    """A class as its teacher sees it."""
+    """A class of students as its teacher sees it.
+
+    ``view`` is the URL that the teacher presents, or None. ``asked`` is the number of the latest question, and
+    ``revealed`` is True if its answers are shown to the students.
+    """
 
     version: int
     students: tuple[Student, ...]

@@ -1,6 +1,6 @@
-"""Storage of classes of students (rooms) in a SQLite file, which survives page reloads and restarts.
+"""Storage of classes of students in a SQLite file, which survives page reloads and restarts.
 
-Visitors are identified by a secret cookie, of which the file contains only a hash. A room is deleted with all its
+Visitors are identified by a secret cookie, of which the file contains only a hash. A class is deleted with all its
 content if it is closed, or if nobody changed it for a day. A change of the system clock does not affect that time.
 """
 
@@ -26,7 +26,7 @@ LENGTH = 6
 MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
 MOST_CARDS = 20  # cards of a single author
 LONGEST_NAME, LONGEST_VIEW = 40, 8_000
-KEPT = 24 * 3600  # lifetime of an unchanged room in seconds
+KEPT = 24 * 3600  # lifetime of an unchanged class in seconds
 # Lead of the system clock over the monotonic clock, in seconds, that counts as a change of the clock
 SET = 3600
 
@@ -53,10 +53,10 @@ TEACHER = 0  # the author's number of a teacher's card
 
 
 class Store:
-    """The classes of students (rooms) in a SQLite file; it is safe for threads and processes that share the file.
+    """The classes of students in a SQLite file; it is safe for threads and processes that share the file.
 
-    ``code`` is the code of a room, and ``who`` the identity of a visitor. Methods that change a room raise NotInClass
-    if the room does not exist or if ``who`` may not change it.
+    ``code`` is the code of a class, and ``who`` the identity of a visitor. Methods that change a class raise NotInClass
+    if the class does not exist or if ``who`` may not change it.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Store:
         self.sweep()
 
     def open(self, who: str) -> str:
-        """Create a room for the teacher ``who`` and return its code; raise NotInClass if the server is full."""
+        """Create a class for the teacher ``who`` and return its code; raise NotInClass if the server is full."""
         with self._writing() as base:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
@@ -92,9 +92,9 @@ class Store:
         return code
 
     def join(self, code: str, who: str, name: str = "") -> None:
-        """Add the student ``who`` to a room, or change the student's name.
+        """Add the student ``who`` to a class, or change the student's name.
 
-        Raise NotInClass if there is no such room, if it is full, or if the name is too long.
+        Raise NotInClass if there is no such class, if it is full, or if the name is too long.
         """
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
@@ -124,7 +124,7 @@ class Store:
     def share(self, code: str, who: str, shared: bool) -> None:
         """Start or stop presenting the teacher's views to the students.
 
-        After a start, students see the next view that ``present`` gets.
+        After a start, students see the next view that is given to ``present``.
         """
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET presents=?, view='' WHERE code=?", (shared, code))
@@ -151,13 +151,13 @@ class Store:
             base.execute("UPDATE room SET revealed=1 WHERE code=?", (code,))
 
     def close(self, code: str, who: str) -> None:
-        """Delete the room with all its content."""
+        """Delete the class with all its content."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM room WHERE code=?", (code,))
         self._forget()
 
     def erase(self, code: str, who: str) -> None:
-        """Delete all names, answers and cards of a room, but not the room."""
+        """Delete all names, answers and cards of a class, but not the class."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM answer WHERE room=?", (code,))
             base.execute("DELETE FROM card WHERE room=?", (code,))
@@ -165,7 +165,7 @@ class Store:
         self._forget()
 
     def withdraw(self, code: str, who: str) -> None:
-        """Delete the student ``who`` and the student's answers and cards from a room."""
+        """Delete the student ``who`` and the student's answers and cards from a class."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
@@ -174,7 +174,7 @@ class Store:
         self._forget()
 
     def sweep(self) -> None:
-        """Delete every room that nobody changed for a day."""
+        """Delete every class that nobody changed for a day."""
         with self._writing() as base:
             gone = self._sweep(base)
         if gone:
@@ -200,7 +200,7 @@ class Store:
     def post_card(self, code: str, who: str, card: Card) -> None:
         """Put a card on the board, unless the author has already posted the same card.
 
-        Raise NotInClass if ``who`` is not in the room, if the card is too long, or if the author has MOST_CARDS cards.
+        Raise NotInClass if ``who`` is not in the class, if the card is too long, or if the author has MOST_CARDS cards.
         """
         written = card.to_json()
         with self._change_room(code) as base:
@@ -249,14 +249,17 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Raise the hand of the student ``who`` on the teacher's page if ``lost`` is True, else lower it."""
+        """Raise the hand of the student ``who`` if ``lost`` is True, else lower it.
+
+        The teacher's page shows the raised hands.
+        """
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
             )
 
     def version(self, code: str) -> int:
-        """Return a number that grows with every change of a room by its teacher; 0 if there is no such room.
+        """Return a number that grows with every change of a class by its teacher; 0 if there is no such class.
 
         Students' pages poll it and reload the view only if it has grown.
         """
@@ -265,26 +268,26 @@ class Store:
         return int(found[0]) if found else 0
 
     def teaches(self, code: str, who: str) -> bool:
-        """Return True if ``who`` is the teacher of the room."""
+        """Return True if ``who`` is the teacher of the class."""
         with self._lock:
             found = self._base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
         return found is not None and secrets.compare_digest(found[0], _hash_member(code, who))
 
     def taught_by(self, who: str) -> str | None:
-        """Return the code of the newest room that the teacher ``who`` has opened; None if there is none."""
+        """Return the code of the newest class that the teacher ``who`` has opened; None if there is none."""
         with self._lock:
             rooms = self._base.execute("SELECT code, teacher FROM room ORDER BY rowid DESC").fetchall()
         return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hash_member(code, who))), None)
 
     def attends(self, who: str) -> bool:
-        """Return True if ``who`` is a student in any room."""
+        """Return True if ``who`` is a student in any class."""
         with self._lock:
             rooms = [code for (code,) in self._base.execute("SELECT code FROM room")]
             seat = "SELECT 1 FROM student WHERE room=? AND secret=?"
             return any(self._base.execute(seat, (code, _hash_member(code, who))).fetchone() for code in rooms)
 
     def student_view(self, code: str, who: str) -> StudentView:
-        """Return a room as the student ``who`` may see it.
+        """Return a class as the student ``who`` may see it.
 
         It contains no names, and the answers of other students only after they were revealed.
         """
@@ -314,7 +317,7 @@ class Store:
         )
 
     def board(self, code: str, who: str) -> TeacherView:
-        """Return a room as its teacher sees it; raise NotInClass if ``who`` is not the teacher."""
+        """Return a class as its teacher sees it; raise NotInClass if ``who`` is not the teacher."""
         with self._reading(code) as base:
             self._refuse_others(base, code, who)
             version, presents, view, asked, revealed = self._room(base, code)
@@ -352,7 +355,7 @@ class Store:
 
     @contextmanager
     def _reading(self, code: str) -> Iterator[sqlite3.Connection]:
-        """Open a read transaction on a room that exists."""
+        """Open a read transaction on a class that exists."""
         with self._lock:
             self._base.execute("BEGIN")
             try:
@@ -363,7 +366,7 @@ class Store:
 
     @contextmanager
     def _change_room(self, code: str) -> Iterator[sqlite3.Connection]:
-        """Open a write transaction on a room that exists, and update its last change."""
+        """Open a write transaction on a class that exists, and update its last change."""
         with self._writing() as base:
             _refuse_unknown(base, code)
             yield base
@@ -371,7 +374,7 @@ class Store:
 
     @contextmanager
     def _teaching(self, code: str, who: str) -> Iterator[sqlite3.Connection]:
-        """Open a write transaction of the teacher, and increase the version of the room."""
+        """Open a write transaction of the teacher, and increase the version of the class."""
         with self._change_room(code) as base:
             self._refuse_others(base, code, who)
             yield base
@@ -417,7 +420,7 @@ class Store:
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _follow_clock(self) -> tuple[float, float]:
-        """Shift all rooms if the system clock was set forward; return the readings of both clocks."""
+        """Shift all classes if the system clock was set forward; return the readings of both clocks."""
         now, steady = self._clock(), self._steady()
         jump = (now - self._read[0]) - (steady - self._read[1])
         if jump > SET:
@@ -437,5 +440,5 @@ def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
 
 
 def _hash_member(code: str, who: str) -> str:
-    """Return the hash of a member, salted by the room code, so that members cannot be linked across rooms."""
+    """Return the hash of a member, salted by the class code, so that members cannot be linked across classes."""
     return hashlib.sha256(f"{code}\0{who}".encode()).hexdigest()

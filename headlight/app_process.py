@@ -74,7 +74,7 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
 
 
 def port_for(asked: int | None) -> int:
-    """Return the port ``asked``, or the first free port from ``FIRST`` on if it is None.
+    """Return the port ``asked``; if it is None, return the first free port from ``FIRST`` on.
 
     Raise ServeError if the port is not free or invalid, or if none of the ports is free.
     """
@@ -120,8 +120,9 @@ def serve(
 ) -> int:
     """Run the app as a subprocess until it ends, and return its exit status.
 
-    ``ready`` is called as soon as the app answers. The app may open models in ``folder``. If ``quiet`` is set, the
-    output of the app goes to standard error. Raise ServeError if Streamlit is not installed.
+    ``port`` and ``host`` are the address at which it listens. ``ready`` is called as soon as the app answers. The app
+    may open models in ``folder``. If ``quiet`` is set, the output of the app goes to standard error. Raise ServeError
+    if Streamlit is not installed.
     """
     environ = {**os.environ, **allowing(folder)}
     with subprocess.Popen(command(port, host), env=environ, stdout=sys.stderr if quiet else None) as app:
@@ -138,9 +139,9 @@ def serve(
 
 
 def allowing(folder: str | None) -> dict[str, str]:
-    """Return the environment variables that allow the app to open models in ``folder``.
+    """Return the environment variables that allow the app to open models in ``folder``; {} if it is None.
 
-    The folders that are allowed already stay allowed.
+    Folders that are already allowed stay allowed.
 
     >>> allowing(None)
     {}

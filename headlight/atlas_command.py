@@ -36,7 +36,7 @@ MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**18  # a parameter of glibc's mallopt, and i
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight atlas`` to the commands."""
+    """Add the parser of ``headlight atlas`` to the subparsers ``commands``."""
     parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search, compare, export")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
@@ -90,7 +90,7 @@ def _add_export(kinds: Any) -> None:
 
 
 def run_export(asked: argparse.Namespace) -> int:
-    """Write an atlas as files of another tool (HeadVis), and return the exit status."""
+    """Write an atlas as files for the viewer HeadVis, and return the exit status."""
     if asked.windows < 1:
         raise CommandError(f"--windows {asked.windows} is too small. Give at least 1.")
     atlas = Atlas.open(asked.folder)
@@ -108,7 +108,7 @@ def run_export(asked: argparse.Namespace) -> int:
 def run_compare(asked: argparse.Namespace) -> int:
     """Print the heads whose measures differ most between two atlases, and return the exit status.
 
-    If a file is given, write the changes of all heads into the file.
+    If the options name a file, write the changes of all heads into it.
     """
     if asked.json is not None:
         refuse_unwritable(asked.json)
@@ -119,7 +119,7 @@ def run_compare(asked: argparse.Namespace) -> int:
         about = [{name: atlas.manifest[name] for name in ("model", "revision", "tokens")} for atlas in atlases]
         content = {"first": about[0], "second": about[1], "same_texts": found.same_texts, "heads": rows}
         write_json(asked.json, content)
-    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95 %, Bonferroni)."]
+    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95%, Bonferroni)."]
     if not found.same_texts:
         lines.append(OTHER_TEXTS)
     for row in rows[:SHOWN]:
@@ -263,7 +263,7 @@ def _summary(atlas: Atlas, state: AtlasState) -> str:
 def run_search(asked: argparse.Namespace) -> int:
     """Print the strongest links between two words in an atlas, and return the exit status.
 
-    If a file is given, write all links into the file.
+    If the options name a file, write all links into it.
     """
     if asked.json is not None:
         refuse_unwritable(asked.json)

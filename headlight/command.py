@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """Run the app, and open a browser with the text that the command line names; return the exit status of the app."""
+    """Run the app and open a browser with the text of the command line; return the app's exit status."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)

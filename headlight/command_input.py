@@ -47,9 +47,9 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_result_options(parser: argparse.ArgumentParser, content: str) -> None:
-    """Add the options of a command that prints a summary.
+    """Add the options of a command that prints a summary: the model, and a JSON file for the full result.
 
-    They select the model, and a JSON file for the full result, which ``content`` describes.
+    ``content`` describes the content of the file in the help.
     """
     add_model_option(parser)
     add_hub_options(parser)
@@ -69,7 +69,7 @@ def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
 
 
 def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
-    """Return the trace request for the texts and the revision that the options of a command give."""
+    """Return the trace request for the texts and the revision in the options of a command."""
     return TraceRequest(
         model=model,
         revision=asked.revision,
@@ -114,10 +114,10 @@ def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> 
 
 
 def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
-    """Return the mean weight that each head gives each position in other texts (positional prior).
+    """Return the positional prior of each head in the trace's stack, or None if it is unknown.
 
-    It belongs to the trace's stack, and is stored or measured; None if it is unknown. With it, the default head is the
-    same as in the app.
+    The prior is the mean weight that the head gives to each position in other texts. It is stored for the model or
+    measured on sample texts. With it, the default head is the same as in the app.
     """
     try:
         return load_priors(backend, request.model, request.revision, trace.model.kind).get(trace.part)
@@ -159,7 +159,7 @@ def text_of(given: str | None) -> str | None:
 
 
 def label_of(given: str) -> str:
-    """Return a command-line argument to be shown, such as a title; raise CommandError if it is not UTF-8."""
+    """Return a command-line argument for display, such as a title; raise CommandError if it is not UTF-8."""
     return _decode_text(os.fsencode(given), "The text")
 
 
@@ -205,7 +205,10 @@ def write_json(file: Path, found: dict[str, Any]) -> None:
 
 
 def deliver_result(asked: argparse.Namespace, found: dict[str, Any], summary: str) -> int:
-    """Write a result as JSON if the options name a file, print its summary, and return the exit status."""
+    """Print the summary of a result and return the exit status.
+
+    If the options name a file, write the result ``found`` into it as JSON.
+    """
     if asked.json is not None:
         write_json(asked.json, found)
     print(summary)

@@ -64,7 +64,7 @@ def explain_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str,
     revision: str | None,
 ) -> dict[str, Any]:
-    """Decompose a head's scores over the links in a file; return the result as JSON values.
+    """Decompose a head's scores over the links in a file; return the result of ``why_labels``.
 
     May raise CommandError or UserError.
     """
@@ -110,7 +110,7 @@ def _direction_numbers(found: DirectionReport) -> dict[str, Any]:
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight why-labels`` to the commands."""
+    """Add the parser of ``headlight why-labels`` to the subparsers ``commands``."""
     parser = commands.add_parser(
         "why-labels",
         help="the mean sources of a head's scores over annotated links",
@@ -130,7 +130,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest mean sources and the directions, write all if a file is given; return the exit status."""
+    """Print the sources with the largest mean contributions to a head's scores; return the exit status.
+
+    The contrastive directions (attention.contrastive) are printed, too. If the options name a file, write all sources
+    into it.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
@@ -142,7 +146,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Format the result as text: the mean score, the largest sources of query and key, and the directions."""
+    """Format the result as text: mean score, largest sources of query and key, and contrastive directions."""
     lines = [
         f"{found['relation']} in head {found['head']}, {found['direction']}: mean score {found['score']:.2f}, mean over"
         f" the keys {found['mean_over_keys']:.2f}, difference {_interval(found['centred'])};"
@@ -155,8 +159,8 @@ def summary(found: dict[str, Any]) -> str:
         return "\n".join([*lines, "There are too few links for contrastive directions."])
     lines.append(
         f"Contrastive directions of {directions['selected']:,} links, on {directions['links']:,} links of other"
-        f" sentences: the head finds {directions['head']:.1f} %, the rule “{directions['rule_name']}”"
-        f" {directions['rule']:.1f} %, chance {directions['chance']:.1f} %"
+        f" sentences: the head finds {directions['head']:.1f}%, the rule “{directions['rule_name']}”"
+        f" {directions['rule']:.1f}%, chance {directions['chance']:.1f}%"
     )
     return "\n".join([*lines, *map(_direction_line, directions["scores"])])
 
@@ -168,7 +172,7 @@ def _interval(term: dict[str, Any]) -> str:
 def _direction_line(score: dict[str, Any]) -> str:
     shuffled = score["shuffled"]
     return (
-        f"  {score['directions']} directions find {score['found']:.1f} % [{score['low']:.1f}, {score['high']:.1f}];"
-        f" with shuffled labels {shuffled['median']:.1f} % ({shuffled['low']:.1f} to {shuffled['high']:.1f});"
+        f"  {score['directions']} directions find {score['found']:.1f}% [{score['low']:.1f}, {score['high']:.1f}];"
+        f" with shuffled labels {shuffled['median']:.1f}% ({shuffled['low']:.1f} to {shuffled['high']:.1f});"
         f" p = {score['p_shuffled']:.2g} against these, {score['p_rule']:.2g} against the rule"
     )

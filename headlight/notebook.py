@@ -55,7 +55,8 @@ STILL = '<img style="display:none" alt="{about}" src="data:image/png;base64,{sou
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """Return the interactive view of a trace as a self-contained HTML file.
 
-    Raise viz.export.TooLong if the file cannot contain even a single map.
+    ``survey`` has the thumbnails and measures of all heads, and ``selection`` the initial selection. Raise
+    viz.export.TooLong if the file cannot contain even a single map.
     """
     return _page(view, survey, selection, None, theme)
 
@@ -94,7 +95,7 @@ def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], roo
 
 
 def focus_bytes(view: View) -> int:
-    """Return the bytes of a single query's weights in all heads, at two bytes per weight."""
+    """Return the bytes of the weights of one query in all heads, at two bytes per weight."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
@@ -130,9 +131,9 @@ SMALL_MAP = 48  # side of a thumbnail in cells
 class Shown:
     """A trace that is shown in a notebook.
 
-    ``focus`` is the word or token index that is selected at first. Without it, the link furthest above its expected
-    weight is selected, as in the app (attention.excess). ``known`` is the positional prior: the mean weights by
-    position in other texts. If it is None, it is estimated from this text. ``part`` is the stack, by default the
+    ``focus`` is the word or token index that is selected at first. If it is None, the link furthest above its
+    expected weight is selected, as in the app (attention.excess). ``known`` is the positional prior: the mean weights
+    by position in other texts. If it is None, it is estimated from this text. ``part`` is the stack, by default the
     trace's. ``theme`` is "light", "dark" or "auto" (the system's theme, as the frame cannot detect the notebook's).
     """
 
@@ -187,11 +188,14 @@ class Shown:
 
     @property
     def html(self) -> str:
-        """Return the page as HTML, with the same maps as the file that ``save`` writes."""
+        """Return the page as HTML; it contains the same maps as the file that ``save`` writes."""
         return standalone_page(self.view, self.summary, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a self-contained HTML file, which has more maps than a cell; return its path."""
+        """Write the page to a self-contained HTML file and return its path.
+
+        The file may be larger than a notebook cell, and contains more maps.
+        """
         place = Path(path)
         place.write_text(self.html, encoding="utf-8")
         return place

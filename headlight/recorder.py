@@ -77,7 +77,10 @@ class ModelRecording(AttentionRecording):
         return {stack: np.stack([layer.to_numpy() for layer in layers]) for stack, layers in found.stacks.items()}
 
     def with_axes(self, stack: str | None = None, call: int | None = None) -> Mapping[str, Any]:
-        """Return the attention weights of a stack with named axes, as arguments for ``xarray.DataArray``."""
+        """Return the attention weights of a stack with named axes, as arguments for ``xarray.DataArray``.
+
+        By default, ``stack`` is the first stack, and ``call`` the only call.
+        """
         arrays = self.to_numpy(call)
         name = next(iter(arrays)) if stack is None else stack
         dims = ("layer", "sample", "head", "query", "key")

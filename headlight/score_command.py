@@ -37,9 +37,9 @@ SHOWN = 3  # sources of each side in the printed summary
 
 @dataclass(frozen=True)
 class FoundToken:
-    """The token that stands for a word typed by a user.
+    """The token that a command uses for a word typed by a user: the first token of the word.
 
-    ``tokens`` is the number of tokens of the word, of which the first is used.
+    ``index`` and ``text`` are those of the token; ``tokens`` is the number of tokens of ``word``.
     """
 
     index: int
@@ -115,7 +115,8 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
 ) -> dict[str, Any]:
     """Decompose an attention score; return its terms and the causal checks as JSON values.
 
-    ``query`` and ``key`` are words or token indices, as a user types them. May raise CommandError or UserError.
+    ``query`` and ``key`` are words or token indices, as a user types them. ``part`` is the stack, by default the
+    trace's. May raise CommandError or UserError.
     """
     layer, number = read_head(head)
     if part is not None and part not in trace.parts:
@@ -193,7 +194,7 @@ def _numbers(answer: ScoreAnswer) -> dict[str, Any]:
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight why`` to the commands."""
+    """Add the parser of ``headlight why`` to the subparsers ``commands``."""
     parser = commands.add_parser(
         "why",
         help="the sources of an attention score",
@@ -213,7 +214,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the largest sources of a score, write all terms if a file is given; return the exit status."""
+    """Print the largest terms of an attention score, and return the exit status.
+
+    A term is the part of the score that comes from a pair of sources, such as two heads. If the options name a file,
+    write all terms into it.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
@@ -241,5 +246,5 @@ def summary(found: dict[str, Any]) -> str:
 
 
 def _check_line(check: dict[str, Any]) -> str:
-    warning = "  differs by more than 20 %" if check["differs"] else ""
+    warning = "  differs by more than 20%" if check["differs"] else ""
     return f"{check['source']:12} {check['predicted']:6.2f}, if removed {check['measured']:6.2f}{warning}"

@@ -86,7 +86,7 @@ def search_file(backend: LocalBackend, request: SimilarityRequest, file: Path, t
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight similar`` to the commands."""
+    """Add the parser of ``headlight similar`` to the subparsers ``commands``."""
     parser = commands.add_parser(
         "similar",
         help="the token pairs that make two texts similar",
@@ -102,7 +102,11 @@ def add_parser(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Print the cosine and its largest pairs, write the table if a file is given; return the exit status."""
+    """Print the cosine similarity of two texts with its largest pairs of tokens; return the exit status.
+
+    Given a file of sentences instead of a second text, print the most similar sentences. If the options name a JSON
+    file, write the full result into it.
+    """
     if asked.json is not None:
         refuse_unwritable(asked.json)
     if (asked.b is None) == (asked.among is None):
@@ -119,7 +123,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Format the result as text: the cosine, the part of special tokens, and the largest pairs."""
+    """Format the result as text: cosine similarity, share of special tokens, and largest pairs."""
     table = np.array(found["table"])
     lines = [
         f"cosine {found['cosine']:.3f}, pooling {found['pooling']};"

@@ -71,7 +71,10 @@ class VariantPair:
 
 @dataclass(frozen=True)
 class SiteEntry:
-    """A text or an image file of the site, as the command line names it, with caption and model."""
+    """A text or an image file of the site, as the command line names it, with its caption and model.
+
+    ``model`` is None for the model of the whole site.
+    """
 
     kind: str  # "text" or "picture"
     value: str
@@ -142,7 +145,7 @@ SECOND = "The animal was too tired to cross the street."  # the second text of t
 
 
 def add_parser(commands: Any) -> None:
-    """Add the parser of ``headlight site`` to the commands."""
+    """Add the parser of ``headlight site`` to the subparsers ``commands``."""
     parser = commands.add_parser(
         "site",
         help="a folder for any web host that shows texts without a server",

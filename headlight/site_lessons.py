@@ -115,7 +115,8 @@ def _read_lesson(file: Path) -> Lesson:
 def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep:
     """Return a step of a lesson with its recorded view and its right answer.
 
-    If a result cannot be computed, the step has the reason instead.
+    ``models`` is the backend, and ``record`` records a text and returns its file. If a result cannot be computed, the
+    step has the reason instead.
     """
     reading = input_of(step.view) if step.view is not None else CheckInput(EMBEDDED, "")
     asked = CheckContext(models, reading)
@@ -133,7 +134,7 @@ def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep
 
 
 def kind_of(view: LessonView) -> str:
-    """Return the kind of recording that shows a view in the site, or "" if there is none."""
+    """Return the kind of recording, such as "maps", by which the site shows a view; "" if it cannot."""
     query, kind = dict(view.query), RECORDED.get(view.page, "")
     shown = {"guesses": "guesses", "vectors": query.get("show", "")}.get(kind, "")
     if "packed" in query or query.get("show", shown) != shown or (kind == "vectors" and shown != "vectors"):
@@ -184,7 +185,7 @@ def _record_view(step: LessonStep, kind: str, asked: CheckContext, record: Recor
 
 
 def position_vectors(asked: CheckContext) -> MatrixSpec:
-    """Return the first position vectors of the model as a matrix; raise Unanswerable if it adds none."""
+    """Return the model's vectors for the first positions as a matrix; raise Unanswerable if it has none."""
     one = asked.reading
     tables = asked.models.inspect(PositionsRequest(model=one.model, revision=one.revision or None)).tables
     if not tables:
@@ -195,9 +196,10 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
 
 
 def alignment_of(view: LessonView, asked: CheckContext) -> MatrixSpec:
-    """Return the cross-attention of the head that a view's link selects, (generated word, source word).
+    """Return the cross-attention weights of the head that a view's link selects.
 
-    Without a head, the heads of the layer are averaged. Raise Unanswerable if the model has no cross-attention.
+    The matrix is (generated word, source word). If the link selects no head, the heads of the layer are averaged. Raise
+    Unanswerable if the model has no cross-attention.
     """
     chosen = dict(_selection(view, asked))
     layers = asked.view().layers
@@ -230,7 +232,8 @@ def lesson_content(
 ) -> dict[str, Any]:
     """Return a lesson as JSON values, in the active language, with the fields that lesson.js reads.
 
-    ``write`` stores data in the site. ``live`` has the model and the revision that run in the browser, if any.
+    ``write`` stores data in the site and returns its file. ``live`` has the model and the revision that run in the
+    browser, or is None.
     """
     return {
         "name": name,

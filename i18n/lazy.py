@@ -50,7 +50,9 @@ def fill_template(template: str, values: dict[str, Any]) -> str:
 
 
 def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
-    """Return a lazy message: the English text, with the data to translate it later.
+    """Return a lazy message: the English text of a template, with the data to translate it later.
+
+    ``values`` are inserted into the template by str.format.
 
     >>> gettext_lazy("The text has {tokens:,} tokens.", tokens=1200)
     'The text has 1,200 tokens.'
@@ -85,6 +87,8 @@ def error_message(error: BaseException) -> str:
 def message_parts(said: str) -> dict[str, Any] | None:
     """Return the template and values of a lazy message as JSON values, or None for an ordinary string.
 
+    ``restore_message`` reads the result.
+
     >>> message_parts(LazyMessage("No {n}.", values={"n": 3}))
     {'template': 'No {n}.', 'many': None, 'number': 1, 'values': {'n': 3}}
     """
@@ -95,9 +99,9 @@ def message_parts(said: str) -> dict[str, Any] | None:
 
 
 def restore_message(said: str, made_of: Any) -> str:
-    """Return a message as a lazy message again, from its text and the result of ``message_parts``.
+    """Return the lazy message with the text ``said`` from the result ``made_of`` of ``message_parts``.
 
-    Return the text ``said`` itself if the parts are malformed or give another text.
+    Return ``said`` itself if the parts are malformed or give another text.
 
     >>> restore_message("No 3.", message_parts(LazyMessage("No {n}.", values={"n": 3}))).values
     {'n': 3}

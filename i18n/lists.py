@@ -9,7 +9,9 @@ from i18n.lazy import gettext_lazy
 
 
 def percentage_points(number: str) -> str:
-    """Return a lazy message with a difference of two percentages; ``number`` must not be "1", for the plural's sake.
+    """Return a lazy message with a difference of two percentages; ``number`` is formatted and not "1".
+
+    The message has only a plural form.
 
     >>> percentage_points("40")
     '40 percentage points'

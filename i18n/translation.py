@@ -61,7 +61,7 @@ _FORMATTER = Formatter()
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
     """Insert values into a template by str.format; in Chinese, drop unneeded spaces around the values.
 
-    Only a single space at each edge of a value is dropped, and only if at least one value is a string.
+    Only a single space at each edge of a value is dropped. If no value is a string, all spaces stay.
 
     >>> pairs = ("猫", "狗"), ("BERT", "狗"), ("“it”", "“cat”")
     >>> [fill_with_spacing("{a} 和 {b}", {"a": a, "b": b}) for a, b in pairs]
@@ -101,7 +101,7 @@ def _append(whole: str, space: str, then: str) -> str:
 
 
 def needs_space(left: str, right: str) -> bool:
-    """Return True if a Chinese text must have a space between two adjacent characters.
+    """Return True if a Chinese text needs a space between the characters ``left`` and ``right``.
 
     >>> [needs_space(*two) for two in ("层是", "层3", "”最", "””", "。B", "a（", "ab")]
     [False, True, False, True, False, False, True]
@@ -151,7 +151,7 @@ def active_language() -> str:
 
 
 def set_language_source(finder: Callable[[], str]) -> None:
-    """Register a function that returns the language code of the visitor whom the current thread serves."""
+    """Register a function that returns the language code of the visitor for whom the current thread works."""
     _FINDERS[:] = [finder]
 
 

@@ -1,4 +1,6 @@
-"""Execution of models with torch, with results as NumPy arrays; importing this package does not import torch.
+"""Functions that run models with torch and return NumPy arrays.
+
+Importing this package does not import torch.
 
 >>> from inference import LocalBackend, TraceRequest
 >>> trace = LocalBackend().trace(TraceRequest(text="The cat sat."))  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""The interface of pages to models and traces, and its in-process implementation.
+"""The interface through which pages use models and traces, and its implementation in this process.
 
 All sessions share a backend.
 """
@@ -207,7 +207,10 @@ class LocalBackend:
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
-        """Return the revision to load: ``revision``, or the time stamp of a fine-tuned model's latest save."""
+        """Return the revision of a model to load.
+
+        It is ``revision``, or for a fine-tuned model the time stamp of its latest save.
+        """
         return sources.state_stamp(model, self.settings) if sources.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:

@@ -43,11 +43,11 @@ class Cancelled(UserError):
 
 
 class CancelToken:
-    """An object by which a request is cancelled.
+    """A token that cancels a request: after ``seconds``, if the visitor leaves, or if ``stop`` is called.
 
-    The request is cancelled after ``seconds``, if ``gone`` returns True, or by ``stop``, which any thread may call.
-    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished
-    layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
+    ``gone`` returns True once the visitor has left. ``who`` identifies the visitor in fair queues. Any thread may call
+    ``stop``. The computing thread calls ``progress`` with the number of finished layers and their total, or with (0, 0)
+    while it waits; ``progress`` may raise Cancelled.
 
     >>> ends = CancelToken()
     >>> ends.check()
@@ -90,7 +90,7 @@ class CancelToken:
             )
 
     def layer(self, done: int, of: int) -> None:
-        """Report that ``done`` of ``of`` layers are finished; raise Cancelled if the token is cancelled."""
+        """Report that ``done`` of ``of`` layers are finished; raise Cancelled if the request is cancelled."""
         self.check()
         self._tell(done, of)
 
@@ -150,7 +150,10 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """Register the function ``hand``, by which a worker thread runs a call in the thread that waits for it."""
+    """Register ``hand``, the function that runs a call in the thread that waits for this worker thread.
+
+    ``run_in_calling_thread`` uses it.
+    """
     _hand.set(hand)
 
 

@@ -66,7 +66,7 @@ def format_os_error(error: OSError) -> str:
 
 
 def report(error: OSError) -> int:
-    """Print the message for an error of the operating system; return the exit status with which the command ends."""
+    """Print the message for an operating-system error to stderr; return 2, the command's exit status."""
     print(format_os_error(error), file=sys.stderr)
     if isinstance(error, BrokenPipeError):  # Python would flush the rest at exit and fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

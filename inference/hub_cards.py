@@ -28,7 +28,7 @@ class ModelCard:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """Return the task heads that ``task`` mentions, as named in inference.task_heads."""
+        """Return the task heads that the description ``task`` mentions, as named in inference.task_heads."""
         return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 

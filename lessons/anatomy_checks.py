@@ -21,9 +21,10 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encod
 
 
 def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Return a size of the model: its "layers", "heads", "width", "vocabulary", or "millions" of parameters.
+    """Return the size ``of`` of the model.
 
-    ``of`` names the size. Layers, and heads per layer, are those of the input's stack ``part``, or of the first stack.
+    ``of`` is "layers", "heads" (per layer), "width", "vocabulary", or "millions" (of parameters). The number of layers
+    and of heads per layer are those of the stack that the input names, or of the first stack.
     """
     build, part = _build(asked), asked.reading.part
     stack = (build.stack(part) if part else None) or build.stacks[0]
@@ -62,7 +63,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Return the percentage of a model's parameters that belong to its part ``of`` (a key of PARTS)."""
     if of not in PARTS:
-        raise Unanswerable(gettext_lazy("There is no part “{of}”; there are {known}.", of=of, known=_names(PARTS)))
+        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(PARTS)))
     build = _build(asked)
     counts = {kind: sum(part.count for part in build.parts if name in part.name) for kind, name in PARTS.items()}
     shares = {f"share_{kind.replace('-', '_')}": count / build.total for kind, count in counts.items()}
@@ -173,7 +174,7 @@ def _build(asked: CheckContext) -> Build:
 
 def _size(sizes: Mapping[str, float], of: str) -> float:
     if of not in sizes:
-        raise Unanswerable(gettext_lazy("There is no size “{of}”; there are {known}.", of=of, known=_names(sizes)))
+        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(sizes)))
     return float(sizes[of])
 
 

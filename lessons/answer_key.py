@@ -98,7 +98,10 @@ class CheckContext:
     reading: CheckInput
 
     def reads(self, given: dict[str, Any]) -> CheckContext:
-        """Return a copy of this context in which ``given`` replaces fields of the input, such as the text."""
+        """Return a copy of this context with fields of the input, such as the text, replaced by ``given``.
+
+        Other keys of ``given`` are ignored.
+        """
         changes = {name: given[name] for name in READING if name in given}
         return replace(self, reading=replace(self.reading, **changes)) if changes else self
 
@@ -108,7 +111,7 @@ class CheckContext:
         return self.models.trace(TraceRequest(**one.request_fields, target=one.target or None))
 
     def view(self) -> View:
-        """Return the view of the trace by the input's view options; raise Unanswerable if its stack is missing."""
+        """Return the trace with the input's view options applied; raise Unanswerable if its stack is missing."""
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
@@ -120,7 +123,8 @@ class CheckContext:
 def place(cells: tuple[DisplayToken, ...], word: str) -> int:
     """Return the index of a word among the cells of a view, ignoring case.
 
-    "bank#2" is the second occurrence of "bank". Raise Unanswerable if the word is missing.
+    A cell is a token, or a word if the view shows words. "bank#2" is the second occurrence of "bank". Raise
+    Unanswerable if the word is missing.
 
     >>> cells = tuple(DisplayToken(text, False, 0, 0, (0, 1)) for text in ("The", "bank", "the"))
     >>> place(cells, "the#2"), place(cells, "bank")

@@ -44,7 +44,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the mean weight on ``to`` in a head, over the words of the text other than ``word``."""
+    """Compute the mean weight that the words of the text other than ``word`` give to ``to`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -291,7 +291,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Check:
-    """A check as lesson files name it: its function, and the kind of question that its answer fits."""
+    """A check that lesson files may name: its function, and the kind of question that its answer fits."""
 
     function: Callable[..., CheckedAnswer]
     kind: str
@@ -382,7 +382,7 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 def reads(name: str, value: Any) -> bool:
     """Return True if ``name`` is a field of a check's input, such as "text", and ``value`` has its type.
 
-    Such arguments of a check replace the field in the input.
+    A lesson file may give such fields among the arguments of a check; they replace the input's.
     """
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 

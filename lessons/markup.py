@@ -21,7 +21,7 @@ RULE = re.compile(r"\|?[\s|:-]+\|?")  # the line below the head of a table
 
 
 def tree(text: str) -> list[Node]:
-    """Convert a Markdown text to a list of nodes.
+    """Convert a Markdown text to a list of nodes; a node is a text, or a list of a tag and its children.
 
     >>> tree("A **head** of $d_k$.")
     [['p', 'A ', ['strong', 'head'], ' of ', ['math', ['msub', ['mi', 'd'], ['mi', 'k']]], '.']]
@@ -33,7 +33,7 @@ def tree(text: str) -> list[Node]:
 
 
 def inline(text: str) -> list[Node]:
-    """Convert a line of Markdown to nodes: texts, emphasis, code and formulas.
+    """Convert a line of Markdown to a list of nodes: texts, and elements for emphasis, code and formulas.
 
     >>> inline("*one* `a*b`")
     [['em', 'one'], ' ', ['code', 'a*b']]

@@ -44,8 +44,8 @@ def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
 def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
     """Compute the largest change of any attention weight if two words of the text are swapped.
 
-    The maps are permuted back before the comparison, so that only changes beyond the swap count. If ``positions`` is
-    False, the model runs without positional encodings.
+    The maps of the changed text are permuted back, so that a head that depends only on the words has no change. If
+    ``positions`` is False, the model runs without positional encodings.
     """
     row = asked.trace().source
     try:
@@ -73,7 +73,7 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
 
 
 def positions_are(asked: CheckContext) -> CheckedAnswer:
-    """Return the kind of the model's position vectors: "learned", "formula", or "none"."""
+    """Return the kind of the model's position vectors: "learned", "formula" (sines, cosines) or "none"."""
     tables = _positions(asked).tables
     if not tables:
         return CheckedAnswer("none", gettext_lazy("The model adds no vectors of positions."))

@@ -73,9 +73,9 @@ class LessonView:
 
 
 def app_model(link: SplitResult) -> str:
-    """Return the model that the app opens for an address that names no model, or "" if the link names no server.
+    """Return the model that the app opens for a full URL without a model; "" for a link inside the app.
 
-    Links without a server, as in the lessons of the app, keep their own default: the embedded model.
+    Links inside the app, as in the bundled lessons, name no server; their default is the embedded model.
 
     >>> from urllib.parse import urlsplit
     >>> app_model(urlsplit("http://class.example/attention_heads?layer=3"))

@@ -92,7 +92,7 @@ def largest_source(  # noqa: PLR0913  # a head, two words and a side
 def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer:
     """Count the held-out sentences in which a head links the pronoun to its noun.
 
-    The counts are stored for each embedded model.
+    The counts are not computed but read: they are stored for each embedded model.
     """
     found = stored_pronoun_head(asked.trace().model)
     if found is None:

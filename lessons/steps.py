@@ -1,4 +1,7 @@
-"""The right answer to the question of a lesson's step, and the part of its view that is hidden until then."""
+"""The right answer to the question of a lesson's step, and the part of its view that would show it.
+
+This part is hidden until the reader answers.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ def markdown_of(said: LocalizedText) -> str:
 
 
 def withheld_part(step: LessonStep, view: str | None) -> str:
-    """Return the part of a step's view to hide until the reader answers, because it shows the answer.
+    """Return the part of a step's view that would show the answer, to hide it until the reader answers.
 
-    It is VIEW, RESULTS, STRONGEST, or "" for nothing. ``view`` is the name of the view. A question that asks for a head
-    hides only the offer of the strongest head, because readers answer from the maps. Nothing is hidden if any answer is
-    accepted.
+    The part is VIEW (the whole view), RESULTS (its results), STRONGEST (the offer of the strongest head), or ""
+    (nothing). ``view`` is the name of the view. A question that asks for a head hides at most the offer, because
+    readers answer from the maps. Nothing is hidden if any answer is accepted.
     """
     question = step.question
     if question is None or step.view is None or question.kind == "text":
@@ -80,7 +83,8 @@ def describe_answer(
 ) -> LazyMessage | str:
     """Return a translatable sentence with the right answer and the numbers behind it.
 
-    The numbers behind the answer of a choice, or behind a number, need not contain it.
+    If the question is a choice or asks for a number, the answer is stated first, because the sentence with the numbers
+    behind it may not contain it.
     """
     if right.said and question.kind not in ("choice", "number"):
         return right.said

@@ -71,7 +71,7 @@ def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
 def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
     """Compute the sum of BERT's two pre-training losses on a text pair, in nats.
 
-    They are masked words (chosen by ``seed``) and next sentence.
+    They are the losses of masked words (chosen by ``seed``) and of next-sentence prediction.
     """
     one, sample = asked.reading, _corrupt(asked, seed)
     places = [(sample.row.segments[each.position], sample.row.spans[each.position]) for each in sample.chosen]
@@ -98,7 +98,7 @@ def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     """Count the different probabilities that a token gets in several passes with dropout.
 
-    The token is the best candidate without dropout; ``share`` is the dropout rate in percent.
+    The token is the most probable token of the first blank without dropout; ``share`` is the dropout rate in percent.
     """
     one = asked.reading
     found = asked.models.predict(Dropout(model=one.model, text=one.text, cut=one.cut, share=share))
@@ -108,7 +108,7 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     return CheckedAnswer(
         float(values),
         gettext_lazy(
-            "In {passes} passes with {share} % dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
+            "In {passes} passes with {share}% dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
             "rank 1 {same} times.",
             passes=len(chances),
             share=share,
@@ -122,9 +122,10 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
 
 
 def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the probability of a token of the given translation under teacher forcing, in percent.
+    """Compute the probability of a token of a given translation under teacher forcing, in percent.
 
-    The explanation also gives the probability from a step that reads only the tokens before it.
+    The token is ``word``. The explanation also gives the probability from a step that reads only the tokens before
+    ``word``.
     """
     one, row = asked.reading, asked.trace().target
     pieces = () if row is None else row.pieces[1:]

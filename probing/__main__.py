@@ -17,7 +17,7 @@ stopped. A stopped run continues where it was when the same command is given aga
 
 
 def main(arguments: Sequence[str] | None = None, name: str = "python -m probing") -> int:
-    """Run the command line and return the exit status; ``name`` is the program name in usage messages."""
+    """Run the command line and return its exit status; usage messages show ``name`` as the program."""
     asked = _parser(name).parse_args(arguments)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     hide_details()

@@ -66,9 +66,10 @@ def load(file: Path = EMBEDDED) -> Alignments:
 
 
 def parse(content: bytes, encoding: str = "") -> Alignments:
-    """Parse the content of an alignment file; raise UserError with the place of an error.
+    """Parse an alignment file: sentence pairs and the links between their words.
 
-    The content is JSON, JSON Lines, or lines of source, target and links with tabs in between.
+    ``content`` is JSON, JSON Lines, or lines of source, target and links with tabs in between. If ``encoding`` is "",
+    it is guessed. Raise UserError with the place of an error.
 
     >>> parse("It rains\\tIl pleut\\t0-0 1-1 0?1".encode()).pairs[0].possible
     frozenset({(0, 1)})
@@ -275,10 +276,10 @@ class BestHead:
 class AlignmentState:
     """The progress of a run, and the counts of correctly aligned target words so far.
 
-    All mappings have the keys 0 and 1, for the two halves of the sentence pairs. ``heads`` has the counts of each
-    head, shape (convention, layer, head). A convention says which decoder step's row belongs to a target word
-    (CrossRowConvention). ``diagonal`` and ``chance`` have the counts of the two baselines. ``gains`` has an array per
-    sentence pair: a head's correct words minus those of the diagonal baseline, shape (convention, layer, head).
+    All mappings have the keys 0 and 1, for the two halves of the sentence pairs. ``heads`` has the counts of each head,
+    shape (convention, layer, head). The convention is the choice of the decoder step whose row belongs to a target word
+    (CrossRowConvention). ``diagonal`` and ``chance`` have the counts of the two baselines. ``gains`` has an array for
+    each sentence pair: a head's correct words minus those of the diagonal baseline, shape (convention, layer, head).
     """
 
     done: int = 0  # finished chunks
@@ -295,9 +296,10 @@ class AlignmentState:
         return total(list(self.heads.values()))
 
     def best(self, read_at: CrossRowConvention) -> BestHead | None:
-        """Choose the best head on half 0 and return its scores on half 1; None while a half is empty.
+        """Choose the head with the most correct words on half 0, and return its scores on half 1.
 
-        ``read_at`` is the convention by which cross-attention rows are assigned to target words.
+        Return None until both halves have results. ``read_at`` is the choice of the decoder step whose row belongs to a
+        target word.
         """
         if len(self.heads) < HALVES:
             return None

@@ -66,7 +66,7 @@ def _refuse_unwritable(file: Path) -> None:
 
 
 def open_backend(model: str) -> tuple[LocalBackend, str]:
-    """Return a backend, and the name under which this backend opens ``model``, a model's name or a folder."""
+    """Return a backend that can open ``model`` (a name or a folder), and the name to pass to this backend."""
     settings = Settings.from_env()
     if sources.is_path(model):
         folder = Path(os.path.abspath(Path(model).expanduser()))
@@ -88,12 +88,15 @@ def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, d
         )
     running = backend.download(offer)
     while not running.wait(0.5) and running.state == "running":
-        _print_progress(f"{model}: {100 * running.progress.share:.0f} % downloaded")
+        _print_progress(f"{model}: {100 * running.progress.share:.0f}% downloaded")
     _print_progress("")
 
 
 def print_code_notes(backend: LocalBackend, model: str, revision: str | None) -> None:
-    """Print a line for each kind of program code in a model's folder, which is not run; may raise UserError."""
+    """Print a warning for each kind of program code in a model's folder, which Headlight never runs.
+
+    May raise UserError.
+    """
     source = sources.find(model, revision, backend.settings)
     for note in code_notes(source.folder, checkpoint.inspect(source.folder, source.name).config):
         print(f"{source.name}: {note}", file=sys.stderr)

@@ -21,8 +21,8 @@ HALVES = 2
 class AnnotatedCorpus:
     """Annotated texts, on which heads are scored.
 
-    A link can be tested in two directions: from source to target, or the reverse. ``directions`` names the query and
-    the key of each direction, in the order of attention.annotations.
+    A link can be tested in two directions: its source attends to its target, or the reverse. ``directions`` has a name
+    for each direction, such as "dependent to head", with the attending word first.
     """
 
     format: str  # "conllu", "gap" or "csv"
@@ -101,7 +101,7 @@ class ParsedCorpus:
 
 @dataclass(frozen=True)
 class CorpusFormat:
-    """A file format: its parser, the names of a link's two directions, and the reason why a file may have no link."""
+    """A file format: its parser, the names of a link's directions, and a message for files without links."""
 
     parse: Callable[[str], ParsedCorpus]
     directions: tuple[str, ...]
@@ -113,7 +113,10 @@ TABLE_COLUMNS = ("text", "source", "target", "distractor")
 
 
 def parse_table(text: str) -> ParsedCorpus:
-    """Parse the rows of a table with named columns; raise UserError with the line of an error."""
+    """Parse a table with a text, source, target and distractor in each row.
+
+    Raise UserError with the line of an error.
+    """
     return ParsedCorpus(tuple(_item(row, line) for line, row in rows(text, TABLE_COLUMNS)))
 
 

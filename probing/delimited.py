@@ -26,10 +26,10 @@ Record = tuple[int, list[str]]  # (line, fields)
 
 
 def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the line and the fields of every row that is not blank.
+    """Yield the line number of every row that is not blank, and its fields by column name.
 
-    Column names are converted to lower case; the names in ``columns`` must occur exactly once. Raise UserError
-    with the line of an error.
+    The first row has the column names, which are converted to lower case. The names in ``columns`` must occur exactly
+    once. Raise UserError with the line of an error.
 
     >>> list(rows("a;b\\n1;2\\n\\n3;4\\n", ("a",)))
     [(2, {'a': '1', 'b': '2'}), (4, {'a': '3', 'b': '4'})]
@@ -135,7 +135,10 @@ def find_delimiter(text: str) -> str:
 
 
 def table_records(text: str, delimiter: str) -> Iterator[Record]:
-    """Yield the line and the fields of every row that is not blank."""
+    """Yield the line number and the fields of every row that is not blank, the header included.
+
+    ``delimiter`` is as returned by ``find_delimiter``.
+    """
     if delimiter == JSON_LINES:
         return json_records(lines(text))
     if delimiter != "\t" or ('"' in text and (quotes_header(text) or _is_uneven(text) or _quotes_tabs(text))):
@@ -146,7 +149,7 @@ def table_records(text: str, delimiter: str) -> Iterator[Record]:
 
 
 def tab_rows(text: str) -> Iterator[Record]:
-    """Yield the line and the fields of every tab-separated row, blank rows included.
+    """Yield the line number and the fields of every tab-separated row, blank rows included.
 
     Quotation marks are kept as text, except around fields with doubled quotation marks.
     """
@@ -198,7 +201,7 @@ def unquote(field: str) -> str:
 
 
 def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the fields of every CSV row, blank rows included.
+    """Yield the line number and the fields of every CSV row, blank rows included.
 
     Raise UserError with the line of an error.
 
@@ -220,9 +223,7 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield JSON objects as rows of a table: first the keys of the first object, then all values.
-
-    Each row comes with its line number.
+    """Yield JSON objects as table rows with line numbers; the first row has the keys of the first object.
 
     >>> list(json_records(['{"text": "a", "label": 0}', '{"label": 1, "text": "b"}']))
     [(1, ['text', 'label']), (1, ['a', '0']), (2, ['b', '1'])]

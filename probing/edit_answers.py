@@ -20,7 +20,7 @@ MOST_SETS = 500  # sets in a request
 def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
     """Return how many sets of edits fit into a single request about a text of ``tokens`` tokens.
 
-    ``at_once`` limits the tokens of a request, summed over its sets.
+    The text counts once for each set, and a request has at most ``at_once`` tokens. The result is at least 1.
 
     >>> sets_per_request(16), sets_per_request(1024), sets_per_request(10_000)
     (500, 8, 1)

@@ -59,9 +59,11 @@ class ChangeFacts:
 
 @dataclass(frozen=True, eq=False)
 class RecordedSnapshots:
-    """Snapshots of a training, one per evaluation: its step, each head's divergence from its pretrained maps, and maps.
+    """The attention of a model during its fine-tuning, recorded at each evaluation (a snapshot).
 
-    Divergences are in bits.
+    ``steps`` are the training steps of the snapshots. ``bits`` has the divergence of each head from its pretrained maps
+    in bits, (snapshot, layer, head), by the rows over which it is averaged (ROWS). ``maps`` has the maps of the first
+    sentence.
     """
 
     steps: tuple[int, ...]
@@ -78,9 +80,9 @@ def write(
 ) -> None:
     """Write all files of a comparison.
 
-    ``bits`` maps (model, rows) to divergences, shape (sentence, layer, head). The model is a name in WHO, and the rows
-    over which a divergence is averaged a name in ROWS. ``maps`` maps (model, sentence) to attention maps, shape (layer,
-    head, query, key). ``film`` has the arrays of the training snapshots.
+    ``bits`` maps (model, rows) to divergences in bits, shape (sentence, layer, head). The model is a name in WHO, and
+    the rows over which a divergence is averaged have a name in ROWS. ``maps`` maps (name in SIDES, index of the
+    sentence) to attention maps, shape (layer, head, query, key). ``film`` has the arrays of the training snapshots.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).unlink(missing_ok=True)
@@ -137,7 +139,10 @@ def bits(folder: Path, who: str, rows: str) -> FloatArray:
 
 
 def maps(folder: Path, side: str, sentence: int) -> FloatArray:
-    """Load the attention maps of a sentence, shape (layer, head, query, key), by the model ``side`` (SIDES)."""
+    """Load a model's attention maps of a sentence, shape (layer, head, query, key).
+
+    ``side`` is the name of the model in SIDES, and ``sentence`` an index into ``ChangeFacts.sentences``.
+    """
     return load_arrays(folder / MAPS)[f"{side}_{sentence}"].astype(np.float32)
 
 
@@ -151,9 +156,10 @@ def film(folder: Path) -> RecordedSnapshots | None:
 
 
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
-    """Load ``bits`` of the fine-tuned model and of its controls; the keys of the result are the names in ``WHO``.
+    """Load the divergences of the fine-tuned model and of its controls, as ``bits`` does.
 
-    ``rows`` names the rows of the maps over which a divergence is averaged. Sentences without such rows are left out.
+    The keys of the result are the names in ``WHO``. ``rows`` names the rows of the maps over which a divergence is
+    averaged. Sentences without such rows are left out.
     """
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))
@@ -184,10 +190,10 @@ def lead_threshold(twins: Sequence[FloatArray]) -> float:
     ``twins`` are the divergences of the controls from the pretrained model, (layer, head), in bits. Lead and threshold
     are Jensen–Shannon distances, the square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506).
 
-    All heads of a run may move further together. The two controls therefore give a single independent difference, the
-    largest of any head, and the threshold is ``AHEAD`` times this difference. If runs vary normally, the ratio of lead
-    and difference has a Cauchy distribution, which exceeds ``AHEAD`` with probability ``LEVEL``. The threshold holds
-    for all heads jointly; `bench/simulations.py` simulates such runs.
+    In a run, all heads may move further together, so differences of heads are not independent. Only the largest
+    difference between the two controls is used, and the threshold is ``AHEAD`` times this difference. If runs vary
+    normally, the ratio of lead and difference has a Cauchy distribution, which exceeds ``AHEAD`` with probability
+    ``LEVEL``. The threshold holds for all heads jointly; `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())

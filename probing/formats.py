@@ -43,7 +43,7 @@ def text_of(content: bytes, encoding: str = "") -> str:
 
 
 def parse_conllu(text: str) -> ParsedCorpus:
-    """Parse the sentences of a file; raise UserError with the line of an error.
+    """Parse the sentences of a CoNLL-U file; raise UserError with the line of an error.
 
     >>> lines = "1 Birds _ _ _ _ 2 nsubj _ _", "2 sing _ _ _ _ 0 root _ _"
     >>> parse_conllu("\\n".join(lines).replace(" ", "\\t")).items[0].text
@@ -176,7 +176,10 @@ NAMES = {
 
 
 def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
-    """Load the corpus in a file; raise UserError if the file is missing or has another format."""
+    """Load the annotated texts of a file; raise UserError if the file is missing or not in ``format``.
+
+    ``format`` is "conllu", "gap" or "csv". If ``encoding`` is "", it is detected.
+    """
     refuse_folder(file)
     try:
         content = file.read_bytes()
@@ -193,7 +196,9 @@ def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
 
 
 def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
-    """Parse the content of a file; raise UserError with the line of an error.
+    """Parse the content of a file of annotated texts; raise UserError with the line of an error.
+
+    ``format`` is "conllu", "gap" or "csv". If ``encoding`` is "", it is detected.
 
     >>> rows = "text,source,target,distractor\\nThe cat saw the dog as it fled.,it,cat,dog\\n"
     >>> parse(rows.encode(), "csv").items[0].units

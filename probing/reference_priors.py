@@ -24,7 +24,7 @@ STORED = Path(__file__).resolve().parent.parent / "assets" / "habits.safetensors
 def requests(model: str, revision: str | None, kind: str) -> list[TraceRequest]:
     """Return the requests for the texts on which a model's positional priors are measured.
 
-    ``kind`` is "encoder", "decoder" or "encoder-decoder".
+    ``kind`` is the architecture: "encoder", "decoder" or "encoder-decoder".
     """
     if kind == "encoder-decoder":
         return [TraceRequest(model, pair.source, revision=revision, target=pair.target) for pair in load().pairs[::2]]

@@ -59,10 +59,10 @@ class RelationRow:
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
     """Return a row for each relation and head, in the direction in which the head finds more links.
 
-    A head finds a link from source to target or the reverse. ``tally`` has the reported counts. Direction and baseline
-    rule are chosen on the counts ``chooser``, by default on ``tally`` itself. For links with candidates, the rule is
-    chosen on both together, which favours the rule. The p-values are corrected for all heads and both directions of a
-    relation, so they allow for the choice of the direction.
+    A head finds a link from source to target or the reverse. ``tally`` has the counts of the links to report. The
+    direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself. For links with
+    candidates, the rule is chosen on ``chooser`` and ``tally`` together, which favours the rule. The p-values are
+    corrected for all heads and both directions of a relation, so they allow for the choice of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -70,7 +70,10 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """Return a row for each head on a single relation, as ``rows`` does; ``tally`` must contain the relation."""
+    """Return a row for each head on the relation ``relation``, which ``tally`` must contain.
+
+    The parameters are those of ``rows``.
+    """
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -86,9 +89,9 @@ def held_out_best(
     """Return the best head for a relation, chosen on one part of the data and evaluated on another.
 
     The best of many heads would look skilled on the links on which it was chosen. The head is therefore chosen on the
-    counts ``chooser`` and evaluated on all of ``tally``. Without ``chooser``, it is chosen on half of ``tally`` and
-    evaluated on the remaining half. Return None if the relation does not occur in both parts. The p-value is not
-    corrected for several relations; ``correct_together`` does that.
+    counts ``chooser`` and evaluated on all of ``tally``. Without ``chooser``, it is chosen on half 0 of ``tally`` and
+    evaluated on half 1. Return None if the relation does not occur in both parts. The p-value is not corrected for
+    several relations; ``correct_together`` does that.
     """
     basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
     counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
@@ -108,10 +111,10 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the result of a head on the links ``counts``, compared with the rule that is best on the links ``basis``.
+    """Return the result of a head on the links ``counts``, next to that of a baseline rule.
 
-    ``doubts`` are the p-values of all heads, shape (direction, layer, head), and ``place`` is the index of this head in
-    ``doubts``. ``rule`` describes the choice of the rule.
+    The rule is the best on the links ``basis`` (see the function ``rule``). ``doubts`` are the p-values of all heads,
+    shape (direction, layer, head), and ``place`` is the index of this head in ``doubts``.
     """
     direction, layer, head = place
     bar, given = rule(basis, corpus, counts), candidates(corpus)
@@ -143,7 +146,10 @@ def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCount
 
 
 def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
-    """Return True for each link that the baseline rule ``rule`` finds, shape (link,); False for the rule "guess"."""
+    """Return True for each link that the baseline rule ``rule`` finds, shape (link,).
+
+    All values are False for the rule "guess", which finds half of the links by chance.
+    """
     return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
@@ -158,11 +164,11 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 
 @lru_cache(maxsize=256)
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
-    """Return uncorrected two-sided p-values of all heads against a baseline rule, (direction, layer, head).
+    """Return uncorrected two-sided p-values of all heads against a rule, shape (direction, layer, head).
 
-    A sign-flip test compares the links that a head and the rule find. The differences in a group of dependent
+    A sign-flip test compares the links that a head and the baseline rule find. The differences in a group of dependent
     sentences (``AnnotatedCorpus.groups``) change their signs together. If the rule is a guess between two candidates,
-    it counts as finding half of each link.
+    it counts as half a hit on every link.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
@@ -195,7 +201,7 @@ def to_csv(found: Sequence[RelationRow]) -> str:
 
 @dataclass(frozen=True)
 class ListedLink:
-    """A link of a sentence, and flags that show if a head and the baseline rule find it."""
+    """A link of a sentence; ``hit`` is True if a head finds it, and ``by_rule`` if the baseline rule does."""
 
     item: AnnotatedText
     link: Link
@@ -263,9 +269,9 @@ def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | N
     where = "the split file" if chooser else "half of the texts"
     there = "the file" if chooser else "the rest"
     lines = [
-        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",
+        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95% interval.",
         f"More, less: a two-sided paired test by sentence, corrected for these relations by Holm's method,"
-        f" {100 * LEVEL:.0f} %. Last: how many heads find more than the rule on all texts, corrected for all heads.",
+        f" {100 * LEVEL:.0f}%. Last: how many heads find more than the rule on all texts, corrected for all heads.",
     ]
     found = [held_out_best(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
     enough = [row for row in found if row is not None and row.n >= FEWEST]

@@ -33,7 +33,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """The links of a relation, and the baseline rules and heads that find each of these links."""
+    """The links of a relation, with the baseline rules and the heads that find each link."""
 
     places: Integers  # (link, 2): index of the text in the file, index of the link in the text
     needed: Integers  # (link,): the cue of each link, see probing.statistics.cue
@@ -42,10 +42,11 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Return the counts for the links at ``places``, from the heads that find them.
+        """Build the counts of a relation from its links and from the heads that find each link.
 
-        ``hits`` is True if a head finds a link, shape (link, direction, layer, head). ``needed`` has the cue of each
-        link, the number that encodes the rules that find it (statistics.cue).
+        ``places`` has (index of the text, index of the link in the text) for each link. ``needed`` has the cue of each
+        link, a number that encodes the baseline rules that find it (statistics.cue). ``hits`` is True if a head finds a
+        link, shape (link, direction, layer, head).
         """
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
@@ -88,7 +89,7 @@ class RelationCounts:
 
 @lru_cache(maxsize=128)
 def join_counts(*parts: RelationCounts) -> RelationCounts:
-    """Concatenate the counts of a relation in several halves of a corpus.
+    """Concatenate the counts of a relation, such as those of the two halves of a corpus.
 
     Results are cached: equal arguments give the same object, whose properties are computed once.
     """
@@ -314,7 +315,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class StateFile:
-    """A file with the saved states of scoring runs, by the key of the run; without a file, nothing is saved."""
+    """A file with the states of scoring runs by the key of the run; if ``file`` is None, nothing is saved."""
 
     file: Path | None
     states: dict[str, ScoringState] = field(default_factory=dict)

@@ -53,10 +53,11 @@ class InspectingBackend(Protocol):
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The contribution of a source to the scores of links, averaged over the links, with a 95 % bootstrap interval.
+    """The contribution of a source to the scores of links, averaged over the links, with a 95 % interval.
 
-    A term is centred: it is the source's term in the score of the link minus its mean term over all keys of the row.
-    The bootstrap resamples dependent sentences together (AnnotatedCorpus.groups).
+    A source is a summand of the residual stream, such as the output of a head. Its term in the score of a link is
+    centred: the mean of its terms over all keys of the row is subtracted. The interval is from a bootstrap that
+    resamples dependent sentences together (AnnotatedCorpus.groups).
     """
 
     source: str
@@ -67,16 +68,16 @@ class MeanTerm:
 
 @dataclass(frozen=True)
 class DirectionScore:
-    """The percentage of held-out links that a head finds with its first ``directions`` contrastive directions.
+    """The percentage of held-out links that a head finds with some of its contrastive directions.
 
-    ``found`` is the percentage, with the 95 % interval ``low`` to ``high``. ``shuffled`` has the smallest, the median
-    and the largest percentage if the directions are computed from shuffled labels. The head's margin is the product
-    q · k of the labelled key minus the mean of the other candidates; ``share`` is the part of it that these directions
-    explain.
+    The first ``directions`` are used. ``found`` is the percentage, with the 95 % interval ``low`` to ``high``.
+    ``shuffled`` has the smallest, the median and the largest percentage with directions that are computed from shuffled
+    labels. The head's margin is q · k of the labelled key minus the mean q · k of the other candidates; ``share`` is
+    the part of the margin that these directions explain.
 
-    ``p_shuffled`` compares ``found`` with the percentages from shuffled labels. ``p_rule`` compares it with the best
-    rule by a test that is paired by group of dependent sentences. Both are two-sided, and corrected by Holm's method
-    for all tests of the head.
+    ``p_shuffled`` is the p-value of ``found`` among the percentages from shuffled labels. ``p_rule`` compares ``found``
+    with the best rule, in a test that is paired by group of dependent sentences. Both are two-sided, and corrected by
+    Holm's method for all tests of the head.
     """
 
     directions: int
@@ -142,8 +143,8 @@ class SourceReport:
 class SourceRun:
     """A head of a model, and the links on which its scores are decomposed.
 
-    ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. With None, the direction is
-    used in which the head finds more links of the selection half.
+    ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. None chooses the direction
+    in which the head finds more links, on half of the sentences.
     """
 
     corpus: AnnotatedCorpus
@@ -155,7 +156,7 @@ class SourceRun:
     direction: int | None = None
 
     def items(self) -> list[AnnotatedText]:
-        """Return the texts with a link of the relation, in the order of a hash of their texts.
+        """Return the texts that have a link of the relation, sorted by a hash of the text.
 
         Raise UserError if there is none.
         """

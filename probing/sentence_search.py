@@ -33,7 +33,10 @@ class SentenceSearch:
         return -(-len(self.asked.texts) // PART)
 
     def step(self, inspect: Callable[[Pooled], TextVectors]) -> None:
-        """Compare the next PART sentences with ``text`` and update ``hits``; raise UserError if it cannot be read."""
+        """Compare the next PART sentences with ``text`` and update ``hits``.
+
+        ``inspect`` returns the vectors of texts. Raise UserError if ``text`` cannot be read.
+        """
         start = self.done * PART
         made = inspect(replace(self.asked, texts=(self.text, *self.asked.texts[start : start + PART])))
         if made.refused[0]:

@@ -41,10 +41,9 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 def draws(width: int) -> int:
-    """Return how often each site of a row is patched with random vectors, if the row has ``width`` sites.
+    """Return how many random patches to make at each site of a row of ``width`` sites (words or heads).
 
-    A site is a word or a head. All sites of the row together give at least ROW_DRAWS random effects, enough for a
-    threshold.
+    All sites of the row together then have at least ROW_DRAWS random effects, enough for a threshold.
 
     >>> draws(12), draws(4), draws(60)
     (4, 10, 3)
@@ -53,7 +52,7 @@ def draws(width: int) -> int:
 
 
 def row_thresholds(drawn: FloatArray) -> FloatArray:
-    """Return the effect that a random patch exceeds with probability at most 5 % in each row, shape (row,).
+    """Return the effect that a random patch exceeds with a probability of at most 5 %, by row, (row,).
 
     ``drawn`` (row, draw) are the effects of random patches. The threshold is NaN if a row has too few nonzero effects.
     """
@@ -61,10 +60,11 @@ def row_thresholds(drawn: FloatArray) -> FloatArray:
 
 
 def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many sites of all rows exceed their row's threshold by chance: (mean, low, high).
+    """Return how many sites would exceed the threshold of their row by chance, as (mean, low, high).
 
-    ``low`` and ``high`` are the ends of a 95 % range. A site is a word or a head, and each row has ``width`` sites.
-    ``drawn`` (row, draw) are the effects of random patches, from which the thresholds are computed.
+    A site is a word or a head, and each row has ``width`` sites. ``low`` and ``high`` are the ends of a 95 % range of
+    the number of sites in all rows together. ``drawn`` (row, draw) are the effects of random patches, from which the
+    thresholds are computed.
     """
     return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
@@ -87,11 +87,12 @@ def upper_threshold(draws: Numbers, share: float) -> float:
 
 
 def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return how many new draws of all rows exceed their row's threshold by chance: the mean, and a 95 % range.
+    """Return how many new draws would exceed the threshold of their row by chance, as (mean, low, high).
 
-    The result is (mean, lower end, upper end). ``rows`` has a pair for each row: the number of new draws, and the
-    number of draws from which ``upper_threshold`` was computed. The count in a row has a beta-binomial distribution,
-    because the threshold is itself random. Rows with too few draws have no threshold and add nothing.
+    ``low`` and ``high`` are the ends of a 95 % range of the number in all rows together. ``rows`` has a pair for each
+    row: the number of new draws, and the number of earlier draws from which ``upper_threshold`` was computed with
+    ``share``. The number in a row has a beta-binomial distribution, because the threshold is itself random. Rows with
+    too few earlier draws have no threshold and add nothing.
 
     >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
@@ -130,10 +131,10 @@ Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Return the sums over each sentence of the differences between head and rule, (link, test) -> (sentence, test).
+    """Sum the differences between head and rule over each sentence, (link, test) -> (sentence, test).
 
-    A difference is -1, 0 or 1. ``sentences`` has the index of each link's sentence, or of its group of dependent
-    sentences.
+    A difference is -1, 0 or 1. ``sentences`` (link,) has the number of each link's sentence, or of its group of
+    dependent sentences. The result is sorted by this number.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
@@ -328,7 +329,7 @@ def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool)
 
 
 def name(rule: int, candidates: bool) -> str:
-    """Return the name of a baseline rule.
+    """Return the name of a baseline rule: a distance in words, or, with ``candidates``, one of RULES.
 
     >>> name(-1, candidates=False), name(3, candidates=False)
     ('always the word before', 'always 3 words on')

@@ -32,7 +32,9 @@ DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue00
 
 
 def guess(content: bytes) -> str | None:
-    """Return the likeliest encoding of a file; None if it is UTF-8 with errors, or not text.
+    """Return the most probable encoding of a file that is not UTF-8.
+
+    Return None if the file is UTF-8 with a few errors, or not text.
 
     >>> guess("Un café noir.".encode("latin-1")), guess("Schön für die Straße".encode("mac_roman"))
     ('cp1252', 'mac_roman')
@@ -225,7 +227,6 @@ MARKS = (
 )
 UNPACK = gettext_lazy("Unpack it; choose a file inside.")
 SAVE = gettext_lazy("Save it as CSV.")
-TABLE = gettext_lazy("Save it as CSV with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x1f\x8b", "gzip", UNPACK),
     (b"BZh91AY&SY", "bzip2", UNPACK),
@@ -233,13 +234,13 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x28\xb5\x2f\xfd", "Zstandard", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "7z", UNPACK),
     (b"Rar!\x1a\x07", "RAR", UNPACK),
-    (START, "Parquet", TABLE),
-    (b"ARROW1\0", "Arrow", TABLE),
-    (b"FEA1", "Arrow", TABLE),
-    (b"\xff\xff\xff\xff", "Arrow", TABLE),
-    (b"SQLite format 3\0", "SQLite", TABLE),
-    (b"\x89HDF\r\n\x1a\n", "HDF5", TABLE),
-    (b"\x93NUMPY", "NumPy", TABLE),
+    (START, "Parquet", SAVE),
+    (b"ARROW1\0", "Arrow", SAVE),
+    (b"FEA1", "Arrow", SAVE),
+    (b"\xff\xff\xff\xff", "Arrow", SAVE),
+    (b"SQLite format 3\0", "SQLite", SAVE),
+    (b"\x89HDF\r\n\x1a\n", "HDF5", SAVE),
+    (b"\x93NUMPY", "NumPy", SAVE),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office (XLS, DOC)", SAVE),
     (b"%PDF-", "PDF", SAVE),
     (b"{\\rtf", "RTF", SAVE),
@@ -333,7 +334,7 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return True if the encoding of a file need not be guessed: the file is Unicode, Parquet or not text."""
+    """Return True if the encoding need not be guessed, because the file is Unicode, Parquet or not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
@@ -423,7 +424,7 @@ def _detect_kind(content: bytes) -> tuple[str, str] | None:
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        return "pickle", TABLE
+        return "pickle", SAVE
     if content[257:262] == b"ustar":
         return "tar", UNPACK
     start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()

@@ -34,9 +34,10 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """The mean of a value over groups of text pairs, for each head, with its 95 % interval, as arrays (head,).
+    """The mean of a value of each head over groups of dependent text pairs, and its 95 % interval.
 
-    Without groups, all values are NaN. With fewer than LEAST groups, the ends of the interval are NaN.
+    ``mean``, ``low`` and ``high`` have the shape (head,). Without groups, all values are NaN. With fewer than LEAST
+    groups, the ends of the interval are NaN.
     """
 
     mean: Numbers
@@ -82,7 +83,7 @@ class ControlledChange:
 
     @property
     def more_heads(self) -> Integers:
-        """Return the heads that change significantly more in pairs than in control pairs."""
+        """Return the indices of the heads that change significantly more in pairs than in control pairs."""
         return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.has_test else np.zeros(0, np.intp)
 
 
@@ -300,7 +301,9 @@ class TextPair:
 
 
 def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
-    """Parse the pairs in a file; raise UserError with a one-sentence message.
+    """Parse a file of text pairs; raise UserError with a one-sentence message.
+
+    If ``encoding`` is "", it is guessed.
 
     >>> parse(b"a,b,kind\\nIt was hot.,It was cold.,\\nIt was hot.,It was so hot.,control\\n")[1].control
     True

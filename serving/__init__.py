@@ -1,1 +1,4 @@
-"""Computation outside the app's process: message format, subprocesses for hub models, HTTP service, cluster."""
+"""Computation outside of the app's process: message format, subprocesses, HTTP service and cluster.
+
+Each model from the hub runs in its own subprocess.
+"""

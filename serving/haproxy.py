@@ -90,9 +90,10 @@ def _free_ports(many: int) -> list[int]:
 
 
 def restrict_config(config: str, host: str) -> str:
-    """Return Ray's HAProxy configuration with restrictions: no logs, and only requests are accepted at ``host``.
+    """Return Ray's HAProxy configuration, changed so that it is safe on a shared machine.
 
-    All other sections, such as metrics, listen on the loopback interface.
+    Nothing is logged. At ``host``, only requests are accepted. All other sections, such as metrics, listen on the
+    loopback interface.
 
     >>> config = "frontend prometheus\\n  bind :9101\\nfrontend http_frontend\\n  bind 127.0.0.1:8"
     >>> print(restrict_config(config, "10.0.0.1"))

@@ -38,7 +38,7 @@ OWN = 400_000_000  # bytes that the process occupies before it loads a model
 
 
 class PendingAnswers:
-    """The futures of the answers that a subprocess has not sent yet, by request number."""
+    """The futures of the answers that a subprocess still has to send, by the number of the request."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +64,7 @@ class PendingAnswers:
             self._waiting.pop(number, None)
 
     def waits_for_others(self, number: int) -> bool:
-        """Return True if the subprocess owes the answer to a request other than ``number``."""
+        """Return True if the subprocess has not yet answered a request other than ``number``."""
         with self._lock:
             return bool(self._waiting.keys() - {number})
 
@@ -90,8 +90,8 @@ class PendingAnswers:
 class ModelProcess:
     """A subprocess that runs one model.
 
-    It is killed if this object is garbage-collected or if an answer takes too long. ``nbytes`` is the memory that it
-    uses of the budget for models: the weights plus the overhead of the process.
+    It is killed if this object is garbage-collected or if an answer takes too long. ``nbytes`` is its share of the
+    memory budget for models: the weights plus the overhead of the process.
     """
 
     def __init__(self, name: str, weights: int, settings: Settings) -> None:
@@ -238,9 +238,9 @@ class SubprocessBackend(LocalBackend):
         self._identities: dict[tuple[str, str | None], ModelId] = {}
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Compute the traces of requests for one model, without reading the cache; may raise UserError.
+        """Return the traces of requests for a single model, without reading the cache; may raise UserError.
 
-        For models that come with the app, a stored trace is returned if there is one.
+        For models that come with the app, a trace that is stored in the repository is returned if there is one.
         """
         first = requests[0]
         if not is_foreign(first.model):

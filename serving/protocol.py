@@ -291,9 +291,9 @@ LIVE, READY = "/healthz/live", "/healthz/ready"
 
 
 def portable(value: Any) -> Any:
-    """Return a value without its parts that cannot be sent to another machine.
+    """Return a value that can be sent to another machine.
 
-    These are the folder of an Offer, and details of errors that cannot be encoded.
+    The local folder of an Offer is left out, and so are details of a UserError that messages cannot encode.
 
     >>> portable(UserError("No.", details={"limit": 3, "file": object()})).details
     {'limit': 3}
@@ -321,7 +321,10 @@ START_DOWNLOAD, STOP_DOWNLOAD = (
 
 
 class About:
-    """A dispatcher of requests for facts about models; a request is a tuple ``(method, *arguments)``."""
+    """An object that answers requests for facts about models, such as their cards or the state of a model.
+
+    A request is a tuple ``(method, *arguments)``.
+    """
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -337,7 +340,10 @@ class About:
         }
 
     def tell(self, asked: Any) -> Any:
-        """Return the result of a request for facts; raise UserError, or InvalidFrame if it is malformed."""
+        """Return the answer to a request for facts, a tuple ``(method, *arguments)``; may raise UserError.
+
+        Raise InvalidFrame if the request is malformed.
+        """
         if not (isinstance(asked, tuple) and asked and all(one is None or isinstance(one, str) for one in asked)):
             raise InvalidFrame("What is asked of models are a word and names.")
         what, *given = asked
@@ -348,7 +354,8 @@ class About:
     def download(self, model: str, revision: str | None, doing: str) -> dict[str, Any]:
         """Start or stop the download of a model, or neither, and return its progress.
 
-        ``doing`` is "start", "stop", or any other word to get only the progress. The files to fetch are looked up here,
+        ``doing`` is "start", "stop", or any other word to get only the progress. The result has "state" and,
+        for a download started here, "done" and "total" in bytes, and "error". The files to fetch are looked up here,
         not taken from the client.
         """
         found = self._downloads.get((model, revision))

@@ -94,14 +94,17 @@ class BatchedText:
 
 
 class TraceBatch:
-    """A batch of texts for the same model, by request key, with the task that computes their traces."""
+    """A batch of texts for the same model, and the task that computes their traces.
+
+    ``asked`` maps the key of a trace request to its text.
+    """
 
     def __init__(self) -> None:
         self.asked: dict[str, BatchedText] = {}
         self.task: asyncio.Task[None] | None = None
 
     def takes(self, key: str, most: int) -> bool:
-        """Return True if the batch has the text with this key, or has room for another (fewer than ``most`` texts)."""
+        """Return True if the batch has a text with this request key, or fewer than ``most`` texts."""
         return key in self.asked or len(self.asked) < most
 
     async def wait_for(self, request: TraceRequest) -> list[Block]:
@@ -161,7 +164,7 @@ class Batcher:
     async def frame(self, request: TraceRequest) -> list[Block]:
         """Trace a text as part of a batch; return its request key and its trace as an encoded message.
 
-        May raise UserError or QueueFull.
+        Equal requests share a trace. May raise UserError or QueueFull.
         """
         model = (request.model, request.revision)
         batch = self._waiting.get(model)

@@ -72,7 +72,7 @@ class Unanswered(Exception):
 
 
 class Connections(Protocol):
-    """The interface of urllib3's connection pools, as far as this module uses it."""
+    """The methods of urllib3's connection pools that this module uses."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
         """Send an HTTP request and return the response, whose body is not read yet."""
@@ -111,10 +111,11 @@ class Caller:
         patience: float = PATIENCE,
         seconds: float | None = None,
     ) -> Any:
-        """Send a request to the service and return the answer; may raise UserError.
+        """Send the request ``asked`` to a path of the service and return the answer; may raise UserError.
 
-        If the service does not answer, the request is repeated with growing pauses. It is given up ``patience`` seconds
-        after the first failure, or ``seconds`` after the start.
+        ``key`` is the hash of the request. The cluster uses ``key`` and ``model`` to choose a replica. If the service
+        does not answer, the request is repeated with growing pauses. It is given up ``patience`` seconds after the
+        first failure, or ``seconds`` after the start.
         """
         frame, began, tries = pack(asked), self._clock(), 0
         seconds = self.seconds if seconds is None else min(seconds, self.seconds)
@@ -258,7 +259,10 @@ class ServiceClient(Protocol):
         patience: float = ...,
         seconds: float | None = ...,
     ) -> Any:
-        """Send a request to the service and return the answer; may raise UserError."""
+        """Send the request ``asked`` to a path of the service and return the answer; may raise UserError.
+
+        The arguments are those of ``Caller.ask``.
+        """
         ...
 
     def close(self) -> None:

@@ -164,7 +164,10 @@ class Service:
         self.short.close()
 
     def warm_up(self) -> None:
-        """Trace a word, so that the libraries and the embedded model are loaded before the first request."""
+        """Trace a word, so that the libraries and the embedded model are loaded before the first request.
+
+        Set ``warm`` if this succeeds, else ``failed``.
+        """
         try:
             self.backend.trace(TraceRequest(model=EMBEDDED, text="ready"))
             self.warm = True

@@ -1,4 +1,4 @@
-"""Stored traces and answers to the requests that pages send before a visitor changes anything.
+"""Traces and answers stored in the repository, for the requests that pages send before any input.
 
 The first visit of a page then neither waits for torch nor for a model. ``tools/stored_answers.py`` writes the files,
 and a test computes every stored answer again.

@@ -59,7 +59,7 @@ def limit_memory(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """Return the settings from the plain values that serving.model_process sent."""
+    """Return the settings from their fields ``told``, plain values that serving.model_process sent."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 

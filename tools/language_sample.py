@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     total = sum(ratings.values())
     for rating, times in ratings.items():
-        print(f"{rating:8} {times:4} of {total}, {100 * times / max(total, 1):.0f} %")
+        print(f"{rating:8} {times:4} of {total}, {100 * times / max(total, 1):.0f}%")
     return 0
 
 

@@ -133,13 +133,16 @@ def is_text(node: ast.AST) -> bool:
 
 
 def comparison(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of a comparison: its boundary moved, or its result negated."""
+    """Yield (node, new code) for mutants of a comparison: its boundary moved, or its result negated."""
     if isinstance(node, ast.Compare):
         yield node, f"({with_opposite(node, 'ops')})"
 
 
 def arithmetic(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of an arithmetic operation, with another operator."""
+    """Yield (node, new code) for mutants of an arithmetic operation, with another operator.
+
+    The code is None if the operator has no opposite.
+    """
     if isinstance(node, ast.BinOp) and not is_text(node.left) and not is_text(node.right):
         changed = with_opposite(node, "op")
         yield node, changed and f"({changed})"
@@ -148,7 +151,7 @@ def arithmetic(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of a number: 1 more and 1 less."""
+    """Yield (node, new code) for mutants of a number: 1 more and 1 less."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         for number in (node.value + 1, node.value - 1):
             if number != node.value:  # adding 1 to a float of 2**53 or more changes nothing
@@ -156,7 +159,7 @@ def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def boolean(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of a condition or flag: a negated value, or `and` and `or` exchanged."""
+    """Yield (node, new code) for mutants of a condition or flag: negated, or `and` and `or` exchanged."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, str(not node.value)
     if isinstance(node, ast.BoolOp):
@@ -168,14 +171,17 @@ def boolean(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def result(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants of a return statement that returns None instead of its value."""
+    """Yield (node, new code) for the mutant of a return statement that returns None instead of its value."""
     empty = isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
     if isinstance(node, ast.Return) and node.value is not None and not is_message(node.value) and not empty:
         yield node, "return None"
 
 
 def statement(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants in which a call, an augmented assignment or a `raise` is deleted; calls that show messages stay."""
+    """Yield (node, new code) for the mutant in which a statement is deleted.
+
+    Statements that can be deleted are calls, augmented assignments and `raise`; calls that show messages stay.
+    """
     call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     if (call and not any(map(is_message, ast.walk(node)))) or isinstance(node, ast.AugAssign | ast.Raise):
         yield node, "pass"

@@ -58,7 +58,7 @@ def run_tests(requirement: str, folder: Path) -> bool:
 
 
 def main(versions: list[str]) -> int:
-    """Test each version and print its result; return 1 if any fails."""
+    """Test the recorder on each version of transformers and print the result; return 1 if any fails."""
     failed = 0
     for requirement in [f"transformers=={version}" for version in versions] or default_requirements():
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Computation of the answers in assets/answers: those that pages need before a visitor changes anything.
+"""Recording of the answers in assets/answers, which pages need before a visitor changes anything.
 
 python -m tools.stored_answers           open every view in a browser and store the answers that it needs
 python -m tools.stored_answers --check   list stored answers that no view asks for any more; change nothing
@@ -32,7 +32,7 @@ MOST_TOGETHER = 2_000_000  # larger traces that are requested together are not s
 
 
 def record(folder: Path) -> None:
-    """Replace the computation of answers and traces in this process: they are also saved to a folder.
+    """Change this process so that every answer and trace that it computes is also saved to a folder.
 
     Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
     computed.

@@ -1,12 +1,12 @@
-"""Counts of habits of style in docstrings and comments, and of names and modules, with limits that may only fall.
+"""Counts of style habits in docstrings and comments, and of names and modules, with falling limits.
 
 python -m tools.voice             print every rate with its goal and its limit
 python -m tools.voice --show told print each place of the habit "told" of HABITS: the words told, tell, telling
 python -m tools.voice --write     lower the limits in tools/voice.json to today's values
 
-Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) are measured
-separately from everything else. A check (tests/house/test_voice.py) fails if a rate or the number of modules is above
-its limit; a limit is never raised.
+Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) are measured separately
+from everything else. A check (tests/house/test_voice.py) fails if a rate or the number of modules is above its limit; a
+limit is never raised.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ EVERY = 0.5  # seconds between two writes of the progress
 
 
 def run(folder: Path) -> None:
-    """Build the head atlas that the request in a folder asks for, or continue it.
+    """Build or continue the head atlas whose request is in ``folder``, and write its status there.
 
-    Write the status into the folder. Raise UserError if the atlas cannot be built.
+    Raise UserError if the atlas cannot be built.
     """
     folder = folder.absolute()
     build = AtlasBuild(**json.loads((folder / REQUEST).read_bytes()))

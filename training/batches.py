@@ -22,7 +22,7 @@ MASKED, RANDOM, KEPT = (
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """Token sequences prepared for masked-LM training: input ids, positions to predict, and their labels."""
+    """Token sequences for masked-LM training: input ids, positions to predict, and labels."""
 
     pieces: NDArray[np.int64]  # (row, position)
     places: NDArray[np.int64]  # (chosen,) indices into the flattened (row, position) array, ascending
@@ -105,11 +105,11 @@ class SentencePair:
 
 
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
-    """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
+    """Divide a corpus into spans of ``room`` tokens; return the sentence that begins each span, (span,).
 
-    Each span is divided into two texts later, so no span starts with a sentence of ``room`` or more tokens. If a span
-    ends inside a sentence, the next span starts with that sentence again. The last span of a document overlaps the one
-    before, so that it has ``room`` tokens if the document is long enough.
+    The result has indices of sentences. Each span is divided into two texts later, so no span starts with a sentence of
+    ``room`` or more tokens. If a span ends inside a sentence, the next span starts with that sentence again. The last
+    span of a document overlaps the span before it, so that it has ``room`` tokens if the document is long enough.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):
@@ -140,10 +140,10 @@ def _starts(sentences: list[int], room: int) -> list[int]:
 
 
 def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Generator) -> SentencePair:
-    """Draw a sentence pair from the span of ``room`` tokens that starts at ``sentence``.
+    """Draw a sentence pair from the span of ``room`` tokens that starts with sentence number ``sentence``.
 
-    The span is split at a random sentence into two texts. With probability 0.5 the second text is replaced by a text of
-    another document, if there is another document.
+    The span is split at a random boundary of two sentences into two texts. With probability 0.5 the second text is
+    replaced by a text of another document, if there is another document.
     """
     starts = corpus.sentences
     document = int(corpus.document_of(np.array(sentence)))
@@ -190,7 +190,7 @@ SHORTEST = 16  # tokens of the shortest shortened pair, including special tokens
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The special token ids of a tokenizer, and a flag for each token that continues a word."""
+    """The special token ids of a tokenizer, and the token ids that continue a word."""
 
     start: int
     end: int
@@ -217,7 +217,11 @@ class PretrainingBatch:
 
 @dataclass(frozen=True)
 class PretrainingBatches:
-    """The batches of a corpus, one for each step; an epoch uses every span of the corpus once."""
+    """The batches of a corpus, one for each training step; an epoch uses every span once.
+
+    A span is a run of tokens of a document, from which a sentence pair of ``length`` tokens, with special tokens, is
+    drawn.
+    """
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -229,9 +233,9 @@ class PretrainingBatches:
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:
-        """Return the index of the first sentence of each span, shape (span,).
+        """Return the index of the first sentence of each span of the corpus, shape (span,).
 
-        The array takes 8 bytes per ``length`` tokens of the corpus. Raise UserError if there are no spans.
+        The array needs 8 bytes for every ``length`` tokens of the corpus. Raise UserError if there are no spans.
         """
         found = spans(self.corpus, self.length - SPECIAL)
         if not len(found):
@@ -259,9 +263,9 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Return the index of the first sentence of each span of text in the batch of a step.
+        """Return the index of the first sentence of each span in the batch of a step.
 
-        Every epoch shuffles the spans in another order.
+        A span gives one sentence pair of the batch. Every epoch shuffles the spans in another order.
         """
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))

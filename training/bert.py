@@ -157,7 +157,8 @@ class PretrainingRun(loop.Run):
     def learn(self) -> StepResult:
         """Return the loss of the next batch, from which the caller computes gradients.
 
-        The loss is the sum of masked tokens, next sentence, and weighted attention distillation.
+        It is the sum of the masked-LM loss, the next-sentence loss and, with a weight, the loss of attention
+        distillation.
         """
         device, hold = self.precision.device, self.config.hold
         batch = self.batches(self.progress.step, self.masking_rate())
@@ -247,12 +248,12 @@ def prepare_run(config: PretrainingConfig) -> PretrainingRun:
 
 
 def training_text(config: PretrainingConfig) -> Path:
-    """Return the folder of the training corpus."""
+    """Return the path of the folder with the tokenised training texts of a run."""
     return config.run / "corpus" / "train"
 
 
 def held_out_text(config: PretrainingConfig, source: TextSource) -> Path:
-    """Return the folder of the held-out corpus of a text source."""
+    """Return the path of the folder with the tokenised held-out texts of a source."""
     return config.run / "corpus" / f"held-out-{source.name}"
 
 
@@ -290,7 +291,7 @@ def training_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: in
 
 
 def held_out_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: int) -> dict[str, PretrainingBatches]:
-    """Return the evaluation batches of each source: sentence pairs of full length, with single tokens masked."""
+    """Return the evaluation batches by name of the source: full-length pairs with single tokens masked."""
     length, size = config.data.length, config.optimiser.batch
     return {
         source.name: PretrainingBatches(corpus.read(held_out_text(config, source)), vocabulary, length, size, seed)

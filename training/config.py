@@ -82,7 +82,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class CardTable:
-    """The texts of a model card that are written by hand; each recipe has a subclass with a title."""
+    """The hand-written texts of a model card; each recipe has a subclass with a title."""
 
     summary: str = "Trained with Headlight's recipe."
     licence: str = "other"
@@ -158,7 +158,7 @@ Length = Annotated[int, Range(f"above {SHORTEST}", lambda number: number > SHORT
 
 @dataclass(frozen=True)
 class PretrainingData:
-    """The size of the held-out part and the length of the sentence pairs."""
+    """The held-out share of the documents, and the length of the sentence pairs."""
 
     held_out: Division = 0.015  # share of documents never trained on
     length: Length = 128  # tokens of a pair, including special tokens
@@ -169,8 +169,8 @@ class PretrainingData:
 class Masking:
     """The rate at which tokens are masked, and the unit of masking (tokens or whole words).
 
-    The rate is interpolated linearly from the first to the last step. The default is BERT's: 15 % of the tokens,
-    singly.
+    ``rate`` has the rates at the first and the last step; between them, the rate changes linearly. The default is
+    BERT's rate: 15 % of the tokens, each selected on its own.
     """
 
     rate: tuple[SomeShare, SomeShare] = (0.15, 0.15)
@@ -187,9 +187,9 @@ class BertOptimizer(OptimizerTable):
 
 @dataclass(frozen=True)
 class Distillation:
-    """The settings of attention distillation: the student keeps its attention maps close to the initial encoder's.
+    """The settings of attention distillation: attention maps stay close to those of the initial model.
 
-    A weight of 0 turns distillation off.
+    ``weight`` multiplies its loss; 0 turns distillation off.
     """
 
     weight: Amount = 0.0

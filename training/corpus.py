@@ -60,7 +60,9 @@ def _lines(file: Path, place: str) -> Iterator[tuple[str, str]]:
 
 
 def held_out(name: str, share: float) -> bool:
-    """Return True if a document is held out for evaluation; a hash of its name decides, at the rate ``share``.
+    """Return True if the document ``name`` is held out for evaluation.
+
+    A hash of the name decides, so that about ``share`` of all documents are held out.
 
     >>> sum(held_out(f"wiki#{number}", 0.25) for number in range(1000))
     251
@@ -100,7 +102,7 @@ UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class TokenCorpus:
-    """A tokenised corpus in memory-mapped arrays: token ids, and where sentences and documents start."""
+    """A tokenised corpus in memory-mapped arrays: token ids, and the starts of sentences and documents."""
 
     pieces: NDArray[np.unsignedinteger]  # (token,) uint16 or uint32: ids without special tokens
     sentences: NDArray[np.int64]  # (sentence + 1,) the first token of each sentence, then the number of tokens
@@ -123,10 +125,10 @@ def tokenizer(file: Path) -> Tokenizer:
 def write(
     documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Path, made_of: Mapping[str, Any] = UNSAID
 ) -> None:
-    """Tokenise (name, text) documents and write them to a corpus folder, which appears only if it is complete.
+    """Tokenise documents, given as (name, text), and write them to a corpus folder.
 
-    ``made_of`` describes the origin of the documents; a later run compares it by ``check_origin``. Raise UserError if
-    no document has a token.
+    The folder appears only when it is complete. ``made_of`` describes the origin of the documents; a later run compares
+    it by ``check_origin``. Raise UserError if no document has a token.
     """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -203,7 +205,7 @@ def names(folder: Path) -> list[str]:
 
 
 def check_origin(stated: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Raise UserError if a run's texts were made with other settings than those that are ``wanted`` now.
+    """Raise UserError if the stored texts of a run were made with other settings than ``wanted``.
 
     ``stated`` are the settings stored in ``folder``. Settings that ``stated`` lacks are ignored, so that folders of
     earlier versions can still be opened.

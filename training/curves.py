@@ -27,7 +27,7 @@ Line = tuple[str, Sequence[float], Sequence[float]]  # name, x (millions of toke
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel of an SVG plot with its lines; the y axis goes from 0 to ``highest``."""
+    """A panel of an SVG plot, with its title and lines; the y axis goes from 0 to ``highest``."""
 
     title: str
     lines: Sequence[Line]
@@ -35,7 +35,7 @@ class Panel:
 
 
 def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
-    """Return a logged value as a line of a plot: its name, x in millions of tokens, and y.
+    """Return a logged value as a line of a plot: (name, x in millions of tokens, y).
 
     ``rows`` are rows of metrics.jsonl, and ``key`` is the key of the value in each row.
     """
@@ -89,7 +89,7 @@ def _draw_frame(title: str, lines: Sequence[Line], end: float, highest: float, t
 
 
 class Metrics:
-    """The log of a run in metrics.jsonl and log.md.
+    """The log of a run: rows of values in metrics.jsonl, and sentences in log.md.
 
     When a run resumes, metrics.jsonl is truncated to its length at the latest checkpoint.
     """
@@ -126,7 +126,7 @@ def lines(file: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def curves(file: Path) -> str:
-    """Return the curves of a metrics.jsonl as SVG: losses and accuracies, over millions of tokens."""
+    """Return an SVG plot of a metrics.jsonl: losses and accuracies over millions of tokens."""
     steps, scores = lines(file, "step"), lines(file, "evaluation")
     losses = [line("training, pieces", steps, "piece_loss"), line("training, pairs", steps, "pair_loss")]
     shares: list[Line] = []

@@ -30,7 +30,7 @@ from training.schedule import Schedule, set_rate
 class Precision:
     """The device of a training run, and the number format of its matrix products: bfloat16 or float32.
 
-    Weights and optimiser state stay in float32.
+    Weights and the state of the optimiser are always float32.
     """
 
     device: torch.device
@@ -129,7 +129,7 @@ PACE_STEPS = 50  # steps whose time is measured before the number of steps is fi
 
 @dataclass(frozen=True)
 class RunBudget:
-    """Limits of a call of ``train``, and changes of the schedule; None means no limit or no change."""
+    """Limits of a call of ``train``, and changes of the learning-rate schedule; None means none."""
 
     stop_after: float | None = None  # minutes after which the run stops and can be resumed
     finish_in: float | None = None  # minutes until the learning rate reaches 0; replanned at checkpoints and half-way
@@ -143,7 +143,7 @@ TO_THE_END = RunBudget()
 
 @dataclass(frozen=True)
 class StepResult:
-    """The result of a batch: the total loss, its parts, and the number of tokens."""
+    """The result of a batch: the total loss, the losses to log, and the number of tokens."""
 
     loss: torch.Tensor  # () the total loss, for the backward pass
     parts: torch.Tensor  # (part,) the losses to log, in the order of the recipe's PARTS
@@ -186,7 +186,8 @@ class Run(ABC):
 def train(run: Run, stint: RunBudget) -> None:
     """Train a run until its last step, or until the budget ``stint`` is used up.
 
-    Raise UserError if this run cannot take the changes ``raise_to`` or ``finish_in`` of the budget at its current step.
+    Raise UserError if the budget changes the schedule (by ``raise_to`` or ``finish_in``) in a way that is impossible at
+    the current step.
     """
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)

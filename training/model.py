@@ -44,7 +44,7 @@ def fits(folder: Path, length: int) -> None:
 
 
 def vocabulary(folder: Path) -> Vocabulary:
-    """Return the special token ids of the tokenizer in a folder, and which tokens continue a word."""
+    """Return the special token ids of a folder's tokenizer, and flags for tokens that continue a word."""
     tokenizer = BertTokenizerFast.from_pretrained(folder)
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     special = {*tokenizer.all_special_ids, *(i for i, token in enumerate(tokens) if token.startswith("[unused"))}

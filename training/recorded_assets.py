@@ -1,9 +1,11 @@
 """A script that writes recorded assets: positional priors, pronoun heads, a photo's trace, and atlases.
 
-    python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
-    python -m training.recorded_assets pronouns   assets/pronoun_heads.json, of the embedded encoders
-    python -m training.recorded_assets picture    assets/pictures/cat.safetensors, of DINOv2-small (`make extra`)
-    python -m training.recorded_assets atlases EWT WIKI    assets/atlases/, of MiniLM and headlight-bert
+    python -m training.recorded_assets priors              # writes assets/habits.safetensors
+    python -m training.recorded_assets pronouns            # writes assets/pronoun_heads.json
+    python -m training.recorded_assets picture             # writes assets/pictures/cat.safetensors
+    python -m training.recorded_assets atlases EWT WIKI    # writes assets/atlases/
+
+The embedded models are measured, and for the picture DINOv2-small (`make extra`).
 
 EWT is the dev split of UD English EWT (CoNLL-U), WIKI a file of Wikipedia articles (JSON Lines with "text", or
 that file compressed as .xz).
@@ -50,7 +52,7 @@ def write_pronoun_heads() -> None:
 
 
 def write_picture() -> None:
-    """Record and store the trace of the sample photo, and print its size and the error of its compression."""
+    """Compute and store the trace of the sample photo, and print its size and its compression error."""
     found = record_trace()
     said = compare_traces(found, unpack_trace(pack_trace(found), photo()))
     RECORDED.write_bytes(pack_trace(found, said))
@@ -87,10 +89,10 @@ def record_trace() -> Trace:
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """Return how much the attention weights of a stored trace deviate from those of the recorded trace.
+    """Return the deviation of a stored trace's attention weights from those of the original trace.
 
-    ``largest`` is the largest deviation of a weight. ``moved`` is the share of each row's attention that goes to other
-    tokens, averaged over rows and heads.
+    ``largest`` is the largest deviation of a weight. ``moved`` is the share of each row's attention that the stored
+    trace gives to other tokens, averaged over rows and heads.
     """
     largest, moved = [], []
     for layer in range(trace.layers):

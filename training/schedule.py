@@ -17,7 +17,10 @@ if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, wh
 
 @dataclass(frozen=True)
 class Plan:
-    """A linear decay of the learning rate, from a fraction ``share`` of its peak at ``step`` to 0 at step ``last``."""
+    """A linear decay of the learning rate to 0 at step ``last``.
+
+    It starts at ``step`` with the fraction ``share`` of the peak rate.
+    """
 
     step: int
     share: float
@@ -26,9 +29,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A learning-rate schedule relative to its peak: a linear warm-up, then linear decays.
+    """A learning-rate schedule, as fractions of the peak rate: a linear warm-up, then linear decays.
 
-    From its first step on, each decay replaces the decay before it.
+    Each decay in ``plans`` has a first step, from which it replaces the decay before it.
     """
 
     warm_up: int
@@ -54,7 +57,7 @@ class Schedule:
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
     def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
-        """Return the schedule with a new decay from ``step`` to the last step ``last``.
+        """Return a copy of the schedule with a new decay from ``step`` to the last step ``last``.
 
         During the warm-up, the decay starts when the warm-up ends. Later it starts from the current learning rate, or
         from ``share`` of the peak if given. Raise UserError if ``last`` is not after ``step``.
@@ -92,9 +95,10 @@ def start(warm_up: int, last: int) -> Schedule:
 
 
 def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
-    """Return AdamW over all parameters; each parameter group has its peak learning rate under ``peak``.
+    """Return an AdamW optimiser for all parameters, with the peak learning rate of each group in ``peak``.
 
-    In a BERT, each layer's learning rate is ``layer_decay`` times that of the layer above it.
+    ``peak`` is a key of each parameter group, and the learning rate itself begins at 0. In a BERT, each layer's peak
+    rate is ``layer_decay`` times that of the layer above it.
     """
     import torch
 

@@ -28,12 +28,12 @@ from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
-from ui.show.text import escape_markdown, format_comma_list, join_sentences
+from ui.show.text import escape_except_emphasis, escape_markdown, format_comma_list, join_sentences
 from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
-from ui.state.view_state import DEFAULT_MODEL
+from ui.state.view_state import ViewState, named_fields
 from viz.components.page_scripts import follow_class
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
@@ -44,10 +44,10 @@ LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the students' answers to a teacher's question, at most MOST of them.
+    """Draw the students' answers ``said`` to a teacher's question, at most MOST of them.
 
     The kind of the question decides on the form: a map of heads, a list of texts, or a bar chart. ``own`` is the
-    visitor's own answer, or None.
+    visitor's own answer, or None. ``key`` is the widget key.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
@@ -73,7 +73,10 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
-    """Return sentences on the students' answers: their number, the correct answer and the visitor's own."""
+    """Return sentences on the students' answers ``said``: their number, and how many are correct.
+
+    If the teacher gave a correct answer, the sentences state it. They also state the visitor's ``own`` answer, if any.
+    """
     parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
         parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
@@ -104,7 +107,7 @@ REVEALED = "class_revealed"  # Session key: the view on which the answers were f
 
 
 def reply(code: str, seen: StudentView) -> None:
-    """Draw a field to answer the teacher's question; if the answers are revealed, draw the class's answers instead.
+    """Draw a field to answer the teacher's question, or the class's answers if they are revealed.
 
     If the student has answered already, the field is in a collapsed expander.
     """
@@ -115,7 +118,7 @@ def reply(code: str, seen: StudentView) -> None:
         # The answers are open on the page on which the visitor first sees them.
         first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), current_view())
         with st.expander(_("Question {number}", number=number), expanded=first == current_view()):
-            st.markdown(escape_markdown(format_prompt(question)))
+            st.markdown(escape_except_emphasis(format_prompt(question)))
             answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
@@ -130,7 +133,9 @@ def reply(code: str, seen: StudentView) -> None:
 
 
 def _prompt(question: Question, number: int) -> None:
-    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=escape_markdown(format_prompt(question))))
+    st.markdown(
+        _("**Question {number}.** {prompt}", number=number, prompt=escape_except_emphasis(format_prompt(question)))
+    )
 
 
 def _form(code: str, number: int, question: Question, own: str | None) -> None:
@@ -151,7 +156,7 @@ def _form(code: str, number: int, question: Question, own: str | None) -> None:
 def _field(question: Question, key: str, own: str | None) -> None:
     if question.kind == "choice":
         at = question.options.index(own) if own in question.options else None
-        texts = {option: escape_markdown(format_answer(question, option)) for option in question.options}
+        texts = {option: escape_except_emphasis(format_answer(question, option)) for option in question.options}
         st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=texts.__getitem__)
         return
     helps = {
@@ -281,15 +286,19 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
 
 
 def _address(view: str, query: Mapping[str, Any]) -> str:
-    """Return the address of a view; it names the model, so that it does not depend on the default model."""
-    written = urlencode({"model": DEFAULT_MODEL, **query, **view_fields(view)})
+    """Return the address of a view; it names model and text, so that it does not depend on the defaults.
+
+    A query without these fields has their defaults.
+    """
+    written = urlencode({**named_fields(ViewState()), **query, **view_fields(view)})
     return f"/{BY_VIEW[view].path}?{written}"
 
 
 def class_summary(board: TeacherView) -> str:
     """Return sentences with the numbers of students in a class, of answers, and of students who are lost.
 
-    They contain no names, because a projector may show them to the class.
+    Students report on their page that they are lost. The sentences contain no names, because a projector may show them
+    to the class.
     """
     n = len(board.students)
     parts = [_("Students: {n}.", n=n)]
@@ -308,7 +317,10 @@ def class_summary(board: TeacherView) -> str:
 
 
 def show_class(board: TeacherView, *before: str) -> None:
-    """Show the sentences ``before`` and the state of the class in a notice, and a folded list of lost students."""
+    """Show the state of a class of students in a notice, and a collapsed list of lost students.
+
+    The notice begins with the sentences ``before``. Students report on their page that they are lost.
+    """
     show_notice(join_sentences(*before, class_summary(board)), role="status")
     if lost := _lost_students(board):
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.

@@ -108,7 +108,7 @@ def is_pressed(key: str) -> bool:
 def has_left(session: str) -> bool:
     """Return True if the session's page is closed or disconnected.
 
-    A page that reconnects requests its results again.
+    If the page connects again, it asks for its results again, so they need not be kept.
     """
     return Runtime.exists() and not Runtime.instance().is_active_session(session)
 

@@ -136,7 +136,10 @@ class SiteFolder:
 def site_files(
     texts: Sequence[RecordedText], title: str, citation: str = "", languages: Sequence[str] = (ENGLISH,)
 ) -> dict[str, bytes]:
-    """Return the files of a site of texts, as ``SiteFolder`` does."""
+    """Return the files of a site that shows ``texts``, by their path in the site's folder.
+
+    The parameters are those of ``SiteFolder`` and its method ``finish``.
+    """
     folder = SiteFolder(languages)
     for text in texts:
         folder.add_text(text)

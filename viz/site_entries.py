@@ -104,6 +104,8 @@ def translations(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return a JSON object in the first language, and for each other language the fields that differ.
 
+    ``make`` returns the object in the active language.
+
     >>> from i18n import active_language
     >>> translations(lambda: {"name": "BERT", "language": active_language()}, ["en", "zh"])
     ({'name': 'BERT', 'language': 'en'}, {'zh': {'language': 'zh'}})

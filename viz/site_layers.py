@@ -31,7 +31,11 @@ Fits = Callable[[FloatArray], Booleans]
 
 
 def mask_rules(record: AnyRecord) -> dict[str, Any]:
-    """Return the rules of a layer's mask (causal, left, right) and its soft cap, without those that do not apply."""
+    """Return the rules of a layer's mask and its soft cap, by name, without those that do not apply.
+
+    The rule "causal" hides later keys. "left" and "right" are the largest distances of a visible key before and after
+    its query. "softcap" is the limit of the scores.
+    """
     if not isinstance(record, Record):
         return {}
     mask = record.mask

@@ -48,10 +48,11 @@ class OpenedText:
 class LiveModel:
     """A model that a static site runs in the browser.
 
-    ``graph``, ``rows`` and ``tokenizer`` are those of inference.browser.export. ``pooling`` is "mean", "first" or
-    "last", or None if the page shows no similarity of texts. ``single`` and ``pair`` are a text and a pair, whose view
-    options are used for other texts. As a check, the page computes ``single`` again and states the largest difference.
-    ``priors`` is the result of ``viz.components.explore.content.places``.
+    ``graph`` (an ONNX file), ``rows`` (files of the embedding table) and ``tokenizer`` come from
+    inference.browser.export. ``pooling`` is "mean", "first" or "last", or None if the page shows no similarity of
+    texts. ``single`` and ``pair`` are a text and a pair, whose view options are used for other texts. As a check, the
+    page computes ``single`` again and states the largest difference. ``priors`` is the result of
+    ``viz.components.explore.content.places``.
     """
 
     name: str

@@ -112,7 +112,7 @@ def index_put(x: Array, at: Any, value: Any) -> Array:
 
 
 def identity(x: Array, *_args: Any, **_named: Any) -> Array:
-    """Return x unchanged, in place of operations on devices or memory, and of dropout, which only training uses."""
+    """Return ``x`` unchanged, for operations that change only device or memory layout, and for dropout."""
     return x
 
 
@@ -298,9 +298,10 @@ FORMULAS = {**MOVES, **EACH, **ROWS, **PRODUCTS}
 
 
 def strip_inplace_mark(name: str) -> str:
-    """Return the name of a torch operation without the marks of in-place forms (``add_``) and operators.
+    """Return the name under which the NumPy version of a torch operation is listed.
 
-    The NumPy versions return new arrays, so these forms need no separate entry.
+    In-place forms such as ``add_`` and operator methods such as ``__iadd__`` get the name of the plain function,
+    because the NumPy versions always return new arrays. Other names are returned unchanged.
 
     >>> (
     ...     strip_inplace_mark("add_"),

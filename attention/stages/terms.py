@@ -19,10 +19,11 @@ Array = npt.NDArray[Any]
 def origin(
     name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """Return the input array and the index from which an operation copied a number; the operation only moves data.
+    """Return the input array and the index from which an operation that only moves data copied a number.
 
-    ``name`` is the operation, such as "cat", and ``given`` and ``named`` are its arguments. ``at`` is the index of the
-    number in the result, or in the result ``output`` if there are several. Return None for a constant such as padding.
+    ``name`` is the operation, such as "cat", and ``given`` and ``named`` are its positional and keyword arguments.
+    ``at`` is the index of the number in the result, or in the result number ``output`` if there are several. Return
+    None for a constant such as padding.
 
     >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
     >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
@@ -58,7 +59,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A factor of a term: its value, and the array and index from which it comes.
+    """A factor of a term: its value, and its origin, the array ``of`` and the index ``at`` in it.
 
     ``of`` is None for an intermediate value, which has a ``name`` instead.
     """
@@ -71,11 +72,11 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms ``values`` (term,) that sum to a number, and a function that returns the factors of term k.
+    """The terms that sum to a number of a forward pass; ``factors(k)`` returns the factors of term k.
 
-    ``how`` is the kind of the terms. "products": each term is the product of its factors. "sum": each term is a single
-    value, or a multiple of it. "function": the only term is the named function of its factors. "choice": the only term
-    is one of the inputs.
+    ``values`` (term,) are the terms, and ``how`` their kind. "products": each term is the product of its factors.
+    "sum": each term is a single value, or a multiple of it. "function": the only term is the named function of its
+    factors. "choice": the only term is one of the inputs.
     """
 
     how: str
@@ -85,6 +86,8 @@ class Terms:
 
 def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array, at: Place) -> Terms:
     """Return the terms of the number at index ``at`` of ``gave``, the result of the operation ``name``.
+
+    ``given`` and ``named`` are the positional and keyword arguments of the operation.
 
     >>> x, weight, bias = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5])
     >>> found = terms("linear", (x, weight, bias), {}, np.array([[11.5]]), (0, 0))
@@ -300,7 +303,10 @@ OPENED: dict[str, Callable[..., Terms]] = {
 
 
 def flat(array: Array) -> Array:
-    """Reshape a result to (row, number), with the token axis (the last but one) as rows."""
+    """Reshape an array to a matrix (token, number), with the last axis but one, the tokens, as rows.
+
+    An array with a single axis becomes a single row.
+    """
     rows = array if array.ndim > 1 else array.reshape(1, -1)
     found: Array = np.moveaxis(rows, -2, 0).reshape(rows.shape[-2], -1)
     return found

@@ -1,4 +1,7 @@
-"""The part of a later vector that comes from each source (head, layer, embedding), and the vector without a source."""
+"""The contribution of each source (head, layer, embedding) to a later vector in a forward pass.
+
+The module also recomputes the vector with a source removed.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,9 @@ class _Wanted:
 
 @dataclass(frozen=True, eq=False)
 class SourcePaths:
-    """The direct paths from each source of the residual stream (head, layer, embedding) to later values.
+    """The direct paths from sources of the residual stream (heads, layers, embeddings) to later values.
 
-    A direct path bypasses all later attention and feed-forward sublayers.
+    A direct path bypasses all attention and feed-forward sublayers between the source and the value.
     """
 
     graph: PassGraph
@@ -42,8 +45,8 @@ class SourcePaths:
     ) -> list[Contributions]:
         """Return, for each of ``values``, the contribution of each source; the contributions sum to the value.
 
-        Norms use their recorded means and variances. ``begin`` gives known contributions to some earlier values, by the
-        id of the value. Biases that are added on the path form a separate source.
+        Norms use their recorded means and variances. ``begin`` maps the id() of earlier values to contributions that
+        are already known. Biases that are added on the path form a separate source.
         """
         found: dict[int, Contributions] = dict(begin or {})
         wanted = self._calls_between(values, found, statistics=False)
@@ -59,10 +62,10 @@ class SourcePaths:
         return [self._of(value, found) for value in values]
 
     def replay(self, value: Value, changed: Mapping[int, Array], without: str = "") -> Array:
-        """Return a value recomputed after earlier values of the pass were changed; norms compute new statistics.
+        """Return ``value`` as recomputed from changed numbers of earlier values; norms compute new statistics.
 
-        ``changed`` maps the ids of the earlier values to their new numbers. The biases of the source ``without`` are
-        left out.
+        ``changed`` maps the id() of each changed value to its new numbers. If ``without`` names a source of biases,
+        these biases are left out.
         """
         found = dict(changed)
         for call in self._calls_between([value], found, statistics=True).calls:
@@ -77,7 +80,7 @@ class SourcePaths:
         return found.get(id(value), self.graph.array(value))
 
     def layer_inputs(self, value: Value) -> list[Value]:
-        """Return the values of the residual stream from which a layer computes ``value``.
+        """Return the values of the residual stream from which the layer of ``value`` computes it.
 
         If the stream comes from a norm, as in a post-norm model, return the input of that norm instead.
         """

@@ -51,10 +51,10 @@ _RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
 
 
 def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
-    """Return the parameters of a model grouped by role, in the order of the forward pass.
+    """Return the parameters of a model grouped by stack and role, in the order of the forward pass.
 
-    The counts sum to the number of the model's parameters. A tensor that is used in several places counts once, at the
-    place that ``named_parameters`` lists first.
+    ``places`` has the roles. The counts sum to the number of the model's parameters. A tensor that is used in several
+    places counts once, at the place that ``named_parameters`` lists first.
     """
     found: dict[tuple[str, str], dict[str, list[Tensor]]] = {}
     for name, parameter in places.model.named_parameters():
@@ -75,7 +75,10 @@ def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> Pa
 
 
 class ModuleRoles:
-    """The roles of the modules of a model; ``sides`` maps each stack of layers to "encoder" or "decoder"."""
+    """The roles of the modules of a model.
+
+    ``sides`` maps the path of each module list of layers to "encoder" or "decoder".
+    """
 
     def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> None:
         self.model = model
@@ -89,7 +92,11 @@ class ModuleRoles:
         self.after = {visit.path for visit in watched.visits if ended and visit.began > max(ended)}
 
     def role_of(self, name: str) -> tuple[str, str, str]:
-        """Return a parameter's stack, its role, and the path of its layer ("" outside of layers)."""
+        """Return the stack, the role and the layer path of the parameter ``name``.
+
+        The stack is "encoder" or "decoder"; it is "" in a model with a single stack, and for parameters of neither
+        stack. The layer path is "" outside of layers.
+        """
         path = name.rpartition(".")[0]
         module = self.model.get_submodule(path)
         layer = next((block for block in self.sides if is_inside(path, block)), "")
@@ -113,7 +120,7 @@ class ModuleRoles:
         return OTHER
 
     def outside(self, path: str, module: Any) -> str:
-        """Return the role of a module outside of the layers."""
+        """Return the role, such as POOLER, of the module at ``path``, which belongs to no layer."""
         if module is self.tokens:
             return TOKENS
         if "Positional" in type(module).__name__:  # this includes sinusoidal tables that are not parameters
@@ -177,7 +184,10 @@ def stored_heads(model: Any) -> tuple[Top, ...]:
 
 
 def names(model: Any) -> frozenset[str]:
-    """Return the names of the tensors in a model's files, in their current form; empty if the files cannot be read."""
+    """Return the names of the tensors in a model's files; empty if the files cannot be read.
+
+    Names from old versions of transformers are replaced by the present names.
+    """
     folder = getattr(model, "name_or_path", "")
     if not folder or not Path(folder).is_dir():
         return frozenset()

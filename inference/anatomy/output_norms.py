@@ -1,4 +1,7 @@
-"""The norm of each value vector times the head's output matrix, ‖value · W_O‖: a head's output for a weight of 1."""
+"""The norm ‖value · W_O‖ of each value vector times the head's output matrix W_O.
+
+It is the norm of the head's output if the key of the value gets an attention weight of 1.
+"""
 
 from __future__ import annotations
 

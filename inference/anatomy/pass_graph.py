@@ -51,7 +51,10 @@ class PassGraph:
         return found is not None and found.dtype.kind == "f"
 
     def arguments(self, call: FunctionCall, changed: Mapping[int, Array]) -> tuple[Any, Any]:
-        """Return the arguments of a torch call as arrays; ``changed`` replaces tensors, by the ids of their values."""
+        """Return the positional and keyword arguments of a torch call, with tensors as arrays.
+
+        ``changed`` maps the id() of values to arrays that replace their recorded contents.
+        """
 
         def fill(leaf: Any) -> Any:
             if not isinstance(leaf, Value):

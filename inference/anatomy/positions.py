@@ -65,7 +65,7 @@ def places(model: Any) -> list[PositionTensor]:
 
 
 def source_side(found: Sequence[PositionTensor]) -> list[PositionTensor]:
-    """Return the position tensors of the encoder, or all position tensors if there is no encoder."""
+    """Return the position tensors of the encoder, or all position tensors if none belongs to an encoder."""
     reading = [place for place in found if not _TARGET_SIDE.search(place.path)]
     return reading or list(found)
 

@@ -26,7 +26,11 @@ MASKED = 1e30  # larger absolute values were set by a mask
 
 @dataclass(eq=False)
 class Value:
-    """A tensor in a forward pass: an input, a weight with its name in the file, or the result of a call."""
+    """A tensor in a forward pass: an input, a weight, or a result of a torch call.
+
+    ``call`` is the call that computed the tensor, or None. ``weight`` is the name of a weight in the model's files, ""
+    for other tensors.
+    """
 
     code: str  # its expression in the program
     shape: tuple[int, ...]
@@ -65,7 +69,7 @@ class FunctionCall:
         return self.name in MOVES
 
     def reads(self) -> list[Value]:
-        """Return the tensors among the call's arguments, in order."""
+        """Return the tensors among the arguments of the call, in order."""
         return [leaf for leaf in leaves((self.given, self.named)) if isinstance(leaf, Value)]
 
 
@@ -77,7 +81,7 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply ``change`` to the innermost values of nested lists, tuples and dictionaries.
+    """Return nested lists, tuples and dictionaries with ``change`` applied to their innermost values.
 
     >>> map_leaves((1, [2, slice(3, None)]), lambda leaf: leaf and 10 * leaf)
     (10, [20, slice(30, None, None)])
@@ -94,9 +98,10 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
-    """Return the largest difference of a recomputed and the model's ``own`` array, and the largest number of ``own``.
+    """Return the largest difference of the arrays ``anew`` and ``own``, and the largest number of ``own``.
 
-    The largest number is by absolute value. Masked entries are ignored.
+    ``anew`` is recomputed, and ``own`` is the model's array. Both results are absolute values. Masked entries are
+    ignored.
 
     >>> largest_difference(np.array([1.0, -np.inf]), np.array([1.5, -np.inf]))
     (0.5, 1.5)
@@ -110,10 +115,11 @@ def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
 
 
 def header(loaded: LoadedModel, model: str, given: Mapping[str, Tensor]) -> str:
-    """Return the first lines of the program, which load the model requested as ``model``.
+    """Return the first lines of the PyTorch program, which load the model and define its inputs.
 
-    The lines find bundled models by code of this project, and hub models by name and commit. A local folder or a
-    fine-tuned model of a visitor gets a placeholder, because its path is private.
+    ``model`` is the name by which the model was requested. The lines load bundled models by code of this project, and
+    hub models by name and commit. A local folder or a fine-tuned model of a visitor gets a placeholder, because its
+    path is private.
     """
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
@@ -152,9 +158,9 @@ MOST = 64  # the largest number of elements of a literal tensor
 
 
 def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
-    """Return the line of the PyTorch program that repeats a torch call.
+    """Return the line of the PyTorch program that repeats a call of the torch function ``function``.
 
-    If the call ``changes`` its first argument in place, the line clones that argument first.
+    If ``changes`` is True, the call changes its first argument in place, and the line clones that argument first.
     """
     name, made = name_of(function), f"v{call.number}"
     first, *rest = (format_argument(one) for one in call.given) if call.given else ("",)

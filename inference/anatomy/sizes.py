@@ -21,10 +21,10 @@ MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter 
 
 
 def follow(block: LayerRun) -> Flow:
-    """Return the data flow of a layer that ran in a pass: its steps, and the inputs of each step.
+    """Return the steps of a layer that ran in a pass, and the inputs of each step.
 
-    Residual additions are not modules. They are found by their numbers: the input of a step equals a sum of earlier
-    results.
+    A step is the call of a norm or sublayer, or an addition. Residual additions are not modules. They are found by
+    their numbers: the input of a step equals a sum of earlier results.
     """
     return _Follower(block.visit.given).run(block)
 
@@ -79,7 +79,7 @@ class _Follower:
 
 
 def is_equal(one: Numbers, other: Numbers) -> bool:
-    """Return True if two tensors hold the same numbers up to rounding."""
+    """Return True if two arrays contain the same numbers up to rounding."""
     if one.shape != other.shape or not one.size:
         return False
     largest = float(np.abs(other).max())
@@ -174,7 +174,11 @@ def matrix(visit: Visit) -> tuple[int, int]:
 
 
 def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
-    """Return the sizes of an attention sublayer, from its recorded call, or else from configuration and matrices."""
+    """Return the numbers of heads and channels of an attention sublayer.
+
+    They are read from the sublayer's call among the recorded ``calls``, or else from the configuration and the sizes of
+    matrices. ``side`` is the stack, "encoder" or "decoder".
+    """
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
         return Heads(call.query.shape[1], call.key.shape[1], call.query.shape[3], call.value.shape[3])
@@ -192,7 +196,10 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Attention
 
 
 def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForward | None:
-    """Return the sizes of the last feed-forward sublayer of a layer, or None if the layer has none."""
+    """Return the sizes of the feed-forward sublayer of the layer ``block``, or None if the layer has none.
+
+    If there are several, the sizes are those of the last.
+    """
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
         return None
@@ -217,7 +224,7 @@ def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForwa
 def windows(model: Any, layers: int) -> tuple[int | None, int]:
     """Return the window of sliding-window attention in tokens, and the number of layers that use it.
 
-    Return (None, 0) if the configuration has no window.
+    ``layers`` is the number of all layers of the model. Return (None, 0) if the configuration has no window.
     """
     config = model.config.get_text_config()
     window = number_of(config, "local_attention", "sliding_window")

@@ -46,11 +46,11 @@ GIVEN = ("pixel_values", "input_features", "inputs_embeds", "encoder_hidden_stat
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule by which a torch call transforms the contributions of sources to its inputs.
+    """The rule by which contributions of sources pass through a torch call.
 
-    ``carried`` and ``statistics`` are indices among the tensors that the call reads. Contributions to the ``carried``
-    tensors pass through the call; the ``statistics`` are factors that are held at their recorded values. ``offset`` is
-    the source of the constant that the call adds, or "".
+    ``sources`` are the names of the sources of the result. ``carried`` and ``statistics`` are indices among the tensors
+    that the call reads. Contributions to the ``carried`` tensors pass through the call; the ``statistics`` are factors
+    that are held at their recorded values. ``offset`` is the source of the constant that the call adds, or "".
     """
 
     kind: str
@@ -97,7 +97,10 @@ class SourceRules:
         return CONSTANT if rule is None else rule.sources
 
     def rule(self, value: Value) -> Rule:
-        """Return the rule of the call that computed ``value``, or START if the value is itself a source."""
+        """Return the rule of the torch call that computed ``value``.
+
+        If there is no such rule, as for an input or the result of an attention, return a rule of the kind START.
+        """
         made = None if value.call is None or id(value) in self.graph.outputs else self.rules.get(value.call.number)
         return Rule(START, self.sources(value)) if made is None else made
 

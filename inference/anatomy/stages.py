@@ -37,16 +37,17 @@ ATTEND = "scaled_dot_product_attention"
 
 
 def is_stage(call: FunctionCall) -> bool:
-    """Return True if a torch call computes floating-point numbers that depend on weights."""
+    """Return True if a torch call is a stage: it computes floating-point numbers that depend on weights."""
     return call.grown and not call.moves and call.fractions
 
 
 def stages(
     model: Any, calls: Sequence[FunctionCall], layers: Sequence[LayerRun], sides: Mapping[str, str]
 ) -> tuple[Stage, ...]:
-    """Return the stages of a forward pass in order: the calls that compute new numbers.
+    """Return the stages of a forward pass in order: the calls that compute new numbers for its output.
 
-    ``sides`` maps a module list of layers to "encoder" or "decoder".
+    ``layers`` are the runs of layers in the pass. ``sides`` maps the path of each module list of layers to "encoder" or
+    "decoder".
     """
     found = [call for call in required_calls(last_stage(calls)) if is_stage(call)]
     by_run = _runs(layers)
@@ -102,7 +103,7 @@ def sources(call: FunctionCall) -> list[Value]:
 
 
 def last_stage(calls: Sequence[FunctionCall]) -> FunctionCall:
-    """Return the call of the last stage of a pass."""
+    """Return the last stage of a pass: the last of its calls that computes new numbers."""
     return next(call for call in reversed(calls) if is_stage(call))
 
 

@@ -28,7 +28,11 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """A call of a module in a pass; ``began`` and ``ended`` are its start and end on a counter that all calls share."""
+    """A call of a module in a recorded pass.
+
+    All calls share a counter; ``began`` and ``ended`` are its values at the start and the end of this call. ``given``
+    and ``made`` are the first numbers of the call's input and output.
+    """
 
     path: str
     module: Any
@@ -39,7 +43,7 @@ class Visit:
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def contains(self, moment: int) -> bool:
-        """Return True if the count ``moment`` lies between the start and the end of this run."""
+        """Return True if the counter value ``moment`` lies between the start and the end of this call."""
         return self.began <= moment <= self.ended
 
 
@@ -215,7 +219,7 @@ def _is_in_module_list(model: Any, path: str) -> bool:
 
 
 def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
-    """Return the operations in a run of a layer, in order."""
+    """Return the operations in a run of a layer, in order: attention, feed-forward, norms and scales."""
     inside = watched.visits_inside(layer)
     moments: dict[str, int] = {}
     for moment, path in watched.softmaxes:

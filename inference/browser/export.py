@@ -78,7 +78,10 @@ def bert_weights(folder: Path) -> Weights:
 
 
 def row_files(weights: Weights) -> tuple[bytes, ...]:
-    """Return the rows of the embedding table as files of ROWS rows: float32 scales, then int16 numbers.
+    """Return the rows of the embedding table as files of ROWS rows each.
+
+    A file contains a float32 scale for each row, then the rows as int16. An entry of the table is its integer times the
+    scale of its row.
 
     >>> import numpy as np
     >>> [len(file) for file in row_files({TABLE: np.ones((ROWS + 1, 8), np.float32)})]

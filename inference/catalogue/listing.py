@@ -70,7 +70,7 @@ def _summarize_bert() -> str:
         about,
         gettext_lazy(
             "On {behind} of {relations} UD relations, its best heads find {least:.1f} to {most:.1f} "
-            "percentage points less than those of {model}. GAP pronouns: {gap:.1f} % ({model}: {other:.1f} %).",
+            "percentage points less than those of {model}. GAP pronouns: {gap:.1f}% ({model}: {other:.1f}%).",
             model=EMBEDDED,
             least=scores.behind[0],
             most=scores.behind[-1],
@@ -156,7 +156,7 @@ def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) ->
     """Return the card of a model whose vocabulary covers the words ``unread``, or None.
 
     A byte-level vocabulary covers all words, and that of a model for Chinese covers Chinese words. Models on this
-    machine come first, then models for Chinese, then models of the same ``kind``.
+    machine are preferred, then models for Chinese, then models of the given ``kind``, such as "encoder".
 
     >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
     >>> find_reader([card], ["猫"], "encoder").id, find_reader([], ["猫"], "encoder")
@@ -186,10 +186,10 @@ _MARKS = {
 
 
 def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
-    """Return the task heads that a checkpoint has, according to the names of its tensors.
+    """Return the task heads that a checkpoint has, according to the ``names`` of its tensors.
 
-    The model is not built. ``architecture`` is the class of the trained model; it distinguishes heads whose tensors
-    have equal names, such as classification of texts and of tokens.
+    The model is not built. ``kind`` is "encoder", "decoder" or "encoder-decoder". ``architecture`` is the class of the
+    trained model; it distinguishes heads whose tensors have equal names, such as classification of texts and of tokens.
 
     >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
@@ -319,7 +319,7 @@ def local_card(folder: Path) -> ModelCard:
 
 
 def refusal(head: str, name: str, settings: Settings) -> UserError:
-    """Return the error for a model that lacks a task head; the message lists models that have the head."""
+    """Return the error for a model without the task head ``head``; its message lists models with it."""
     listed = list_vision_models(settings) if head == SEES else catalogue(settings)
     cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]

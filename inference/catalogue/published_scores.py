@@ -26,9 +26,11 @@ class PublishedBleu:
 
 @dataclass(frozen=True)
 class TranslationFigures:
-    """Translation scores on held-out sentences; ``copied`` is the score of the unchanged source, as a baseline.
+    """Translation scores of a model on held-out sentences.
 
-    ``short`` and ``long`` are the scores of greedy decoding for sentences of at most 7 and of at least 12 words.
+    ``greedy`` and ``beams`` are the scores with greedy decoding and with beam search. ``copied`` is a baseline: the
+    score of the unchanged source sentences. ``short`` and ``long`` are the scores of greedy decoding for sentences of
+    at most 7 and of at least 12 words.
     """
 
     greedy: PublishedBleu
@@ -66,9 +68,10 @@ class WeakRelation:
 class EncoderComparison:
     """The best heads of the embedded BERT compared with those of the embedded encoder.
 
-    ``behind`` lists BERT's deficits on relations of Universal Dependencies, in percentage points, ascending; deficits
-    below CLEARLY_BEHIND are left out. ``relations`` is the number of all compared relations. ``gap`` has the accuracies
-    of BERT and of the encoder on GAP pronouns, in percent.
+    ``relations`` is the number of relations of Universal Dependencies for which the heads' accuracies are compared.
+    ``behind`` has the differences in percentage points for relations in which BERT is less accurate, ascending;
+    differences below CLEARLY_BEHIND are left out. ``gap`` has the accuracies of BERT and of the encoder on GAP
+    pronouns, in percent.
     """
 
     behind: tuple[float, ...]

@@ -84,7 +84,7 @@ def _iterate_named_tensors(graph: embedded.Graph) -> Iterator[tuple[str, Numbers
 
 
 def config(found: dict[str, Numbers]) -> dict[str, Any]:
-    """Return the configuration for transformers, with sizes read from the tensors."""
+    """Return the configuration for transformers, with sizes from the tensors ``found``, given by name."""
     width, channels, patch, _ = found["embeddings.patch_embeddings.projection.weight"].shape
     return {
         "architectures": ["Dinov2Model"],

@@ -251,7 +251,10 @@ class Download:
 
 
 def digest(file: Path, length: int) -> str:
-    """Return the hash of a file with ``length`` digits: SHA-256 (64) or git blob hash (40)."""
+    """Return the hash of a file as hexadecimal digits.
+
+    It is the SHA-256 if ``length`` is 64, and git's blob hash (SHA-1) if it is 40.
+    """
     hasher = hashlib.sha256() if length == 64 else hashlib.sha1(f"blob {file.stat().st_size}\0".encode())
     with file.open("rb") as stream:
         while chunk := stream.read(2**20):

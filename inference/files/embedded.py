@@ -256,10 +256,7 @@ def folder() -> Path:
 
 @cache
 def verified_folder() -> Path:
-    """Return the verified folder of the embedded model, like ``folder``, from a cache.
-
-    Once the result is cached, a call needs no lock.
-    """
+    """Return the verified folder of the embedded model; later calls return it from a cache."""
     weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
         raise UserError(

@@ -48,8 +48,8 @@ class EncoderSizes:
 class Packed:
     """The content of a packed file of multilingual-e5-small.
 
-    ``special`` has the ids of the beginning, end, padding and unknown token. ``places`` are the byte offsets of the
-    tensors in ``content``.
+    ``pieces`` are the subwords of its vocabulary, and ``scores`` their Unigram scores. ``special`` has the ids of the
+    beginning, end, padding and unknown token. ``places`` are the byte offsets of the tensors in ``content``.
     """
 
     sizes: EncoderSizes
@@ -195,7 +195,10 @@ def _chinese(piece: str) -> bool:
 
 
 def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
-    """Return the tensors under transformers' names for BERT; only the tokens ``some`` have embeddings."""
+    """Return the tensors of the model by their names in transformers' BertModel.
+
+    The table of word embeddings has rows only for the token ids ``some``, in their order.
+    """
     sizes = packed.sizes
     width, inner = sizes.width, sizes.inner
     found = {

@@ -148,9 +148,10 @@ class RemoteFile:
 
 
 def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
-    """Return the files of a hub model to download, small files first.
+    """Return the files of a hub model to download: small files, then the weights.
 
-    Raise UserError if weights are missing or unsafe.
+    ``info`` is the hub's description of the model, with its list of files. Raise UserError if weights are missing or
+    unsafe.
     """
     listed = {entry.rfilename: entry for entry in info.siblings or []}
     names = [file for file in listed if "/" not in file and _is_small_file(file, listed[file].size or 0)]
@@ -282,8 +283,8 @@ _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 class Offer:
     """A hub model that can be downloaded: its files, architecture and memory need.
 
-    ``commit`` pins its version. ``folder`` is its path, or None if the model is not downloaded. ``fits`` is False if
-    the model needs too much memory.
+    ``commit`` pins the version of the files. ``folder`` is the folder of the downloaded files, or None. ``fits`` is
+    False if the model needs more memory than the settings allow.
     """
 
     id: str
@@ -305,7 +306,10 @@ class Offer:
 
 
 def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
-    """Return the cache file that stores the commit of a branch or tag; a download writes it last."""
+    """Return the path of the cache file that contains the commit of a branch or tag.
+
+    If ``revision`` is None, it is the file of the branch main. A download writes this file last.
+    """
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 

@@ -70,10 +70,9 @@ def write(folder: Path, names: Iterable[str]) -> None:
 
 
 def is_intact(folder: Path) -> bool:
-    """Return True if every file in the folder's list of sums is unchanged, and no necessary file is missing from the
-    list.
+    """Return True if a model folder is complete, and its files match the SHA-256 sums in its file SUMS.
 
-    Necessary are weights, a configuration, and a tokenizer or an image processor.
+    The list must contain weights, a configuration, and a tokenizer or an image processor.
     """
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()

@@ -170,9 +170,11 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
     head: str,
     settings: Settings,
 ) -> tuple[Any, bool]:
-    """Load a model; return the model, and True if its queries, keys and values can be recorded.
+    """Load a model with the task head ``head``.
 
-    ``fit`` is called with the model's number of parameters before memory for them is allocated.
+    Return the model, and True if its queries, keys and values can be recorded. ``files`` are the model's checked files,
+    and ``shape`` is its architecture. ``fit`` is called with the model's number of parameters before memory for them is
+    allocated.
     """
     import torch
     import transformers
@@ -365,7 +367,9 @@ def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
 
 
 def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]:
-    """Return the names of a task head's weights that are not among a checkpoint's tensor ``names``.
+    """Return the names of a task head's weights that are not among the tensor ``names`` of a checkpoint.
+
+    ``auto`` is the class of transformers that builds the model with the head.
 
     >>> import transformers
     >>> config = transformers.BertConfig(num_hidden_layers=1)

@@ -22,7 +22,7 @@ _MOST = 1000  # longer lists and dicts are not searched
 
 
 def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
-    """Yield every plain Python function that is an attribute or a hook of a module of the model."""
+    """Yield every plain Python function that a module of the model stores as an attribute or a hook."""
     for module in model.modules():
         for value in vars(module).values():
             for found in value.values() if isinstance(value, dict) else (value,):
@@ -49,7 +49,7 @@ def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
 
 
 def refers_to(function: FunctionType) -> dict[str, Any]:
-    """Return the globals and closure variables that a function refers to, by name, and its defaults."""
+    """Return the objects that a function refers to, by name: globals, closure variables and defaults."""
     found = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
     found |= {name: cell.cell_contents for name, cell in _cells(function) if _is_full(cell)}
     found |= {f"default {at}": value for at, value in enumerate(function.__defaults__ or ())}
@@ -387,8 +387,9 @@ SEED = 1
 def init_random_model(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
     """Build a model with random initial weights, reproducible by ``seed``.
 
-    The random state of torch is restored afterwards, but other threads may draw from it in between. The caller must
-    therefore hold ``building.BUILDING``, the lock under which every model is built.
+    ``auto`` is a class such as AutoModel, and ``implementation`` the name of the attention implementation. The random
+    state of torch is restored afterwards, but other threads may draw from it in between. The caller must therefore hold
+    ``building.BUILDING``, the lock under which every model is built.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -29,8 +29,9 @@ ALWAYS, ASKED = "always", "asked"  # positions are interpolated to other sizes a
 class Family:
     """The token layout of a family of vision models: leading tokens, then the patches row by row.
 
-    ``sizes`` is ALWAYS if the model reads other picture sizes, and ASKED if the forward pass needs an option for them.
-    ``reads`` is PICTURES, or BOTH for models with separate parts for pictures and texts.
+    ``leading`` names the leading tokens, such as CLS. ``sizes`` is ALWAYS if the model reads pictures of other sizes
+    than in training, and ASKED if the forward pass needs an option for them. ``reads`` is PICTURES, or BOTH for models
+    with separate parts for pictures and texts.
     """
 
     leading: tuple[str, ...]
@@ -74,7 +75,7 @@ def reads(model_type: str) -> str:
 
 
 def vision(config: Any) -> Any:
-    """Return the configuration of a model's vision part, or ``config`` itself if the whole model reads pictures."""
+    """Return the configuration of a model's vision part; ``config`` itself if there is no such part."""
     return getattr(config, "vision_config", config)
 
 

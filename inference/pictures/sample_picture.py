@@ -86,7 +86,7 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
 
 
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
-    """Return the trace in the bytes of ``pack_trace``.
+    """Return the trace of ``picture`` from the bytes of ``pack_trace``.
 
     Its id is the hash of the bytes, which differs from the id of the recorded trace.
     """

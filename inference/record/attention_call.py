@@ -21,7 +21,10 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of an attention call, and the log-sum-exp of each query's scores if the kernel returns it."""
+    """The arguments of an attention call.
+
+    ``lse`` is the log-sum-exp of each query's scores, or None if the kernel does not return it.
+    """
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -37,7 +40,7 @@ class AttentionCall:
 
     @property
     def looks_back(self) -> bool:
-        """Return True if later keys are hidden by ``causal`` only: several queries, and no explicit mask."""
+        """Return True if only ``causal`` hides later keys: there are several queries but no explicit mask."""
         return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
@@ -106,7 +109,10 @@ def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
 
 
 def place(tensor: Tensor | None) -> tuple[Any, ...]:
-    """Return a key for a tensor that is equal for tensors that are the same view of the same memory."""
+    """Return a key for a tensor; two tensors have equal keys if they are the same view of the same memory.
+
+    The key of None is ().
+    """
     return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
 
 
@@ -128,15 +134,19 @@ def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @dataclass(frozen=True)
 class Spans:
-    """The padded length of the texts of a batch, and the slice of each text's real tokens."""
+    """The positions of the real tokens, without padding, in a padded batch of texts.
+
+    ``width`` is the padded length of the texts, and ``places`` has the slice of each text's real tokens.
+    """
 
     width: int
     places: tuple[slice, ...]
 
     def cut(self, sample: int, length: int) -> slice:
-        """Return the slice of a text's real tokens, without padding, on an axis of ``length``.
+        """Return the slice of a text's real tokens, without padding, on an axis of ``length`` entries.
 
-        If the axis has other entries than these tokens, such as patches of a picture, return the whole axis.
+        ``sample`` is the index of the text. If ``length`` is not the padded length, the entries are not these tokens
+        but, for example, patches of a picture; then return the whole axis.
 
         >>> Spans(7, (slice(2, 7),)).cut(0, 7), Spans(7, (slice(2, 7),)).cut(0, 10)
         (slice(2, 7, None), slice(0, 10, None))

@@ -28,7 +28,10 @@ FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", N
 
 @dataclass(eq=False)
 class Tape:
-    """The attention calls of a recorded forward pass, in order."""
+    """The attention calls of a recorded forward pass, in order.
+
+    ``expected`` is the number of calls of the whole pass, 0 if it is unknown.
+    """
 
     calls: list[AttentionCall] = field(default_factory=list)
     expected: int = 0  # number of attention calls of the whole pass, 0 if it is not known
@@ -36,7 +39,10 @@ class Tape:
     repeats: Repeats = field(default_factory=Repeats)
 
     def note(self, call: AttentionCall, lse: Tensor | None) -> None:
-        """Append an attention call to the tape; tensors that are small views of larger memory are copied."""
+        """Append an attention call to the tape, with the log-sum-exp ``lse`` of its scores.
+
+        Tensors that are small views of larger memory are copied.
+        """
         query, key, value = compact_tensors(call.query, call.key, call.value)
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
@@ -51,7 +57,7 @@ class Tape:
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
         """Return a boolean mask in additive form: 0 for an allowed pair, minus infinity for a masked pair.
 
-        An additive mask is returned unchanged. Layers with the same mask share the result.
+        An additive mask and None are returned unchanged. Layers with the same mask share the result.
         """
         if mask is None or mask.dtype != torch.bool:
             return mask
@@ -150,9 +156,10 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     s_aux: Tensor | None = None,
     **extra: Any,
 ) -> tuple[Tensor, None]:
-    """Compute attention for transformers: return the output (batch, query, head, channel), and None.
+    """Compute attention, as the function that transformers calls in every attention module.
 
-    The edits, patches and recordings of this thread are applied. Raise Cancelled if the request was cancelled.
+    Return the output (batch, query, head, channel), and None in place of the weights. The edits, patches and recordings
+    of this thread are applied. Raise Cancelled if the request was cancelled.
     """
     tape, editor, lending = _tape.get(), edit_hooks.editor(), patching.current_patching()
     if tape is None:

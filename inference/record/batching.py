@@ -133,8 +133,9 @@ MOST_TEXTS = 32
 class Sample:
     """A tokenised trace request; ``target`` is the decoder's input in an encoder-decoder.
 
-    ``text`` replaces the text of the request if the model reads more, such as a prompt with its continuation. ``seen``
-    is a picture that is read as the source; its text, if there is one, is then the ``target``.
+    ``text`` replaces the text of the request if the source is longer than that text, as for a prompt with its
+    continuation. ``seen`` is a picture that is read as the source; if a text is read with the picture, this text is the
+    ``target``.
     """
 
     key: str

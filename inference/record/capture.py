@@ -43,9 +43,10 @@ BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, Asse
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """The records of a forward pass over a batch, by stack in ``parts``, and the model's output.
+    """The attention records of a forward pass over a batch, and the model's output.
 
-    The arrays are float32, read-only and free of padding.
+    ``parts`` has a dictionary for each sample that maps a stack to the records of its layers. The arrays are float32,
+    read-only and free of padding.
     """
 
     parts: Sequence[Mapping[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"

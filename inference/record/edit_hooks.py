@@ -31,10 +31,10 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The change that edits make to an attention call, as masks of heads (sample, head).
+    """The change that edits make to an attention call.
 
-    The output of ``silent`` heads is set to zero. The output of ``moved`` heads is computed from the edited call
-    ``call``.
+    ``silent`` and ``moved`` are masks of heads, shape (sample, head). The output of ``silent`` heads is set to zero.
+    The output of ``moved`` heads is computed from ``call``, the call with the edits applied.
     """
 
     silent: Tensor
@@ -44,9 +44,10 @@ class Change:
 
 @dataclass(eq=False)
 class Editor:
-    """The edits of a forward pass, by the attention call that they change, and by sample.
+    """The edits of a forward pass over a batch.
 
-    The layer of a call follows from the number of earlier calls of the same stack.
+    ``places`` maps a stack and the number of a call in this stack to pairs of sample and edit. ``seen`` counts the
+    calls of each stack during the pass.
     """
 
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
@@ -57,8 +58,8 @@ class Editor:
     def change(self, call: AttentionCall, asked: AttentionCall) -> Change | None:
         """Return the change that the edits make to an attention call, or None if the call has no edits.
 
-        ``call`` lacks the empty keys of a static cache; ``asked`` is the call with the model's own tensors. Call this
-        method exactly once for each attention call, in order.
+        ``asked`` is the call with the model's own tensors; ``call`` is the same call without the empty keys of a static
+        cache. Call this method exactly once for each attention call, in order.
         """
         part = self.part_of(call)
         self.seen[part] += not self.repeats.count(asked)
@@ -138,9 +139,9 @@ def attention_layers(model: Any, part: str) -> tuple[int, ...]:
 
 
 def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
-    """Return a value for each layer of a stack: the next of ``found`` for a layer with attention, else ``none``.
+    """Return a value for each layer of a stack, given the values ``found`` of the layers with attention.
 
-    If the model's layers are not known, return ``found``, which has a value for each layer with attention.
+    Layers without attention get the value ``none``. If the model's layers are not known, return ``found`` unchanged.
     """
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
     if sum(map(bool, heads)) != len(found):  # the model's layers are not known yet
@@ -257,7 +258,11 @@ GROWS = "_headlight_grows"  # on a prepared model: the number of its layers, if 
 
 @dataclass(eq=False)
 class Growth:
-    """The state of a pass whose batch grows: how many samples join the batch before each layer."""
+    """The state of a pass whose batch grows.
+
+    ``joining`` has the number of samples that join the batch before each layer; ``begun`` counts the layers that have
+    begun.
+    """
 
     joining: Sequence[int]
     begun: int = 0
@@ -274,9 +279,9 @@ _growth: ContextVar[Growth | None] = ContextVar("headlight_growth", default=None
 
 @contextmanager
 def grow_batch(joining: Sequence[int]) -> Iterator[None]:
-    """Inside the block, let the batch of a pass grow: ``joining`` samples are added before each layer.
+    """Inside the block, let samples join the batch of a pass; ``joining`` has their number at each layer.
 
-    The pass begins with a single sample. Other threads are not affected.
+    The pass begins with a single sample, and each joining sample is a copy of it. Other threads are not affected.
     """
     token = _growth.set(Growth(joining))
     try:

@@ -84,7 +84,11 @@ Place = tuple[str, int]  # a module's path and the number of its call
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """The model's outputs by name, and the output of each module call by (path, number of the call), as completed."""
+    """The tensors that a forward pass of a model computes.
+
+    ``output`` has the model's output tensors by name. ``modules`` has the output of each module call by (path, number
+    of the call), in the order of completion.
+    """
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]

@@ -19,9 +19,10 @@ from inference.tasks.atlas import OFFSETS
 
 @dataclass(frozen=True, eq=False)
 class MapSides:
-    """Flags of the query and key tokens in a padded batch of attention maps.
+    """Boolean masks of the query and key tokens in a padded batch of attention maps.
 
-    ``crosses`` is True if queries and keys belong to different texts.
+    ``rows`` marks the queries that are words; ``special`` and ``punctuation`` mark keys. ``crosses`` is True if queries
+    and keys belong to different texts.
     """
 
     rows: Tensor  # (text, query), True for words
@@ -64,7 +65,10 @@ class MapTape(Tape):
         self.passed += 1
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing, because a call with the queries and keys of the call before it has the same maps."""
+        """Do nothing for a call that repeats the queries and keys of the call before it with other values.
+
+        Its maps are the same, so they were passed to ``take`` already.
+        """
 
 
 def visible_pairs(call: AttentionCall) -> Tensor:
@@ -80,11 +84,13 @@ def visible_pairs(call: AttentionCall) -> Tensor:
 
 
 def excess_maps(maps: Tensor, rows: Tensor, visible: Tensor, crosses: bool) -> tuple[Tensor, Tensor]:
-    """Return the excess of every pair, (text, head, query, key), and each key's mean weight (text, head, key).
+    """Return the excess of each pair, and the mean weight on each key.
 
-    The excess of a pair is its weight minus the mean weight that the text's other words give the same key, as in
-    ``attention.excess.excess_map``. The mean excludes the weight of a token on itself. The excess is -1 if there are no
-    other words. ``maps`` must be 0 in rows of special tokens, so their excess is at most 0.
+    Their shapes are (text, head, query, key) and (text, head, key). The excess of a pair is its weight minus the mean
+    weight that the text's other words give the same key, as in ``attention.excess.excess_map``. The mean excludes the
+    weight of a token on itself. The excess is -1 if there are no other words. ``rows`` (text, query) is True for words,
+    and ``visible`` (text, query, key) for pairs that the masks allow. ``crosses`` is True if queries and keys belong to
+    different texts. ``maps`` must be 0 in rows of special tokens, so their excess is at most 0.
     """
     counted = rows[:, :, None] & visible
     sums = maps.sum(2)
@@ -111,11 +117,12 @@ def layer_statistics(  # noqa: PLR0913  # the maps, and the thresholds of both k
     floors: Tensor,
     written_floors: Tensor,
 ) -> LayerStatistics:
-    """Return the strongest links and the measures of each head of a layer, from maps (text, head, query, key).
+    """Return the strongest links and the measures of each head, from maps (text, head, query, key).
 
-    The maps are overwritten. ``norms`` (text, head, key) are the norms of the values after the output matrix. Only
-    strong links are collected: their excess must reach ``floors`` (head,). For the second list, weight times norm must
-    reach ``written_floors`` (head,).
+    The maps are overwritten. ``visible`` (text, query, key) is True for pairs that the masks allow. A link is collected
+    if its excess reaches the head's value in ``floors`` (head,). It is collected in a second list if its weight times
+    norm reaches the head's value in ``written_floors`` (head,). ``norms`` (text, head, key) are the norms of the value
+    vectors after the output matrix; if they are None, the second list is empty.
     """
     maps.mul_(sides.rows[:, None, :, None])
     excess, means = excess_maps(maps, sides.rows, visible, sides.crosses)

@@ -1,4 +1,4 @@
-"""The tensors that a recorder keeps of an attention call, and the weights that are computed from them if needed."""
+"""The recorded tensors of an attention call, from which its attention weights are computed on request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Kept = Sequence[int]  # indices along an axis
 
 @dataclass(eq=False)
 class KeyBuffer:
-    """The keys of an attention module so far, (sample, kv_head, key, channel).
+    """The keys that an attention module has computed so far, (sample, kv_head, key, channel).
 
-    All steps of a generation share the buffer; earlier steps read only its beginning.
+    All steps of a generation share the buffer. The record of an early step refers to the beginning of the buffer only.
     """
 
     tensor: Tensor
@@ -38,7 +38,11 @@ class KeyBuffers:
     last: dict[str, tuple[KeyBuffer, int]] = field(default_factory=dict)
 
     def keep(self, path: str, key: Tensor, queries: int) -> KeyBuffer:
-        """Return a buffer that begins with the keys ``key``; the call has ``queries`` query positions."""
+        """Return a buffer that begins with the keys ``key`` of the attention module at ``path``.
+
+        ``queries`` is the number of queries of the call. If there are more keys than queries, the buffer of the
+        module's previous call is extended if possible.
+        """
         length, before = key.shape[2], self.last.get(path)
         if length == queries:
             buffer = KeyBuffer(key, own=False)
@@ -155,7 +159,7 @@ class KeptCall:
         return pairs.any(1).expand(samples, queries, keys).cpu()
 
     def dense_mask(self) -> Tensor | None:
-        """Return the mask of flex attention as flags, (sample, 1, query, key), or None for other kernels."""
+        """Return the mask of flex attention as booleans (sample, 1, query, key); None for other functions."""
         return None if self.block_mask is None else _dense(self.block_mask, self.shape, self.call.query.device)
 
     @cached_property

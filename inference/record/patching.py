@@ -51,10 +51,10 @@ class PatchHook(Protocol):
     """A hook on the activations of a patch: the donor pass stores them, and the recipient pass replaces them."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
-        """Return the replacement of a sample's ``values`` (token, channel), or None to keep them.
+        """Return the replacement of a sample's ``values`` (token, channel), or None to leave them unchanged.
 
-        ``take`` is the patch, and ``mine`` is the sample's patch set. If a layer computes its attention in several
-        calls, ``repeat`` counts them (``attention_call.Repeats``).
+        ``take`` is the patch, and ``mine`` is the patch set of the sample. If a layer computes its attention in several
+        calls, ``repeat`` is the number of the call (``attention_call.Repeats``).
         """
         ...
 
@@ -79,7 +79,8 @@ class RecipientHook:
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:
         """Return ``values`` with the donor's activations at the tokens of the patch.
 
-        If the patch has a seed, each token is changed in a random direction instead, by a vector of the same norm.
+        If the patch has a seed, a random vector is added to each token's activation instead, as a control. Its norm is
+        that of the difference between the donor's activation and this activation.
         """
         here = [at for at, _ in take.pairs]
         lent = self.notes[donor_set(mine), replace(take, seed=None), repeat]
@@ -92,10 +93,10 @@ class RandomHook(PatchHook):
     """A hook that adds to each patched activation a random vector of the same norm, as a control for patching."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:  # noqa: ARG002  (a hook)
-        """Return ``values`` with a random vector added at the tokens of the patch, drawn by its seed.
+        """Return ``values`` with a random vector added at each token of the patch.
 
-        The vector is as long as the activation. The change is thus as large as that of an ablation, which subtracts the
-        activation.
+        The vector is drawn with the patch's seed and has the norm of the activation. The change is thus as large as
+        that of an ablation, which subtracts the activation.
         """
         here = [at for at, _ in take.pairs]
         changed = values.clone()
@@ -105,9 +106,11 @@ class RandomHook(PatchHook):
 
 @dataclass(eq=False)
 class PatchingPass:
-    """The patches of a forward pass, by the attention call or layer that they change, and by sample.
+    """The patches of a forward pass over a batch, and the hook ``lender`` that applies them.
 
-    The layer of a call follows from the number of earlier calls of the same stack.
+    ``heads`` maps a stack and the number of an attention call in this stack to the patches of its head outputs.
+    ``states`` maps a stack and a layer to the patches of the layer's input. ``seen`` counts the calls of each stack
+    during the pass.
     """
 
     heads: Mapping[Place, Found]
@@ -156,7 +159,7 @@ def current_patching() -> PatchingPass | None:
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Inside the block, apply the patches of the pass ``lend``; the block must contain a single forward pass."""
+    """Inside the block, apply the patches ``lend``; the block must contain a single pass of this thread."""
     token = _lending.set(lend)
     try:
         yield
@@ -165,7 +168,7 @@ def use_patching(lend: PatchingPass) -> Iterator[None]:
 
 
 def donor_set(mine: PatchSet) -> PatchSet:
-    """Return the patches that the donor pass stores: those of ``mine`` without seeds, which do not affect it.
+    """Return the patches of ``mine`` without their seeds, which do not affect the donor pass.
 
     >>> from attention.edits import PatchResidual
     >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))

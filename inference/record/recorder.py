@@ -1,7 +1,8 @@
 """A recorder of the attention of a user's model in memory, which changes neither the model nor its results.
 
-While a recorder is active, transformers' registry gives each model its own attention function inside a wrapper that
-keeps queries and keys. The model runs the same kernels on the same tensors.
+While a recorder is active, transformers' registry of attention functions returns wrappers. A wrapper stores the
+queries and keys, and calls the function that the model would have used. The model runs the same kernels on the same
+tensors.
 """
 
 from __future__ import annotations
@@ -193,7 +194,11 @@ class Recorder:
                 self.store.dropped += 1
 
     def note(self, kernel: str, module: Any, tensors: tuple[Any, ...], given: Mapping[str, Any], output: Any) -> None:
-        """Keep an attention call of the current pass; ignore calls of other models and calls outside of passes."""
+        """Keep an attention call of the current pass; ignore calls of other models and outside of passes.
+
+        ``kernel`` is the family of the attention function, such as "sdpa". ``tensors`` are query, key, value and mask,
+        and ``given`` are the further arguments of the call.
+        """
         path = self._paths.get(id(module))
         if self._current is None or path is None:
             return

@@ -142,7 +142,10 @@ class RecordedLayer:
 
 
 class RecordedCall:
-    """The attention of a recorded pass of the model: the layers of each stack."""
+    """The attention of a recorded pass of the model.
+
+    ``stacks`` maps "encoder", "decoder" and "cross" (cross-attention) to their layers, if they ran.
+    """
 
     def __init__(self, kept: KeptPass) -> None:
         self._kept = kept

@@ -29,11 +29,11 @@ Namer = Callable[[Sequence[int | None]], tuple[TokenRow, str]]  # from token ids
 
 
 def trace_sample(store: PassStore, passes: Sequence[KeptPass], sample: int, name_tokens: Namer) -> Trace:
-    """Build the trace of a sample, without padding, from a pass or from the successive steps of a generation.
+    """Build the trace of a sample, without padding, from a pass or from the steps of a generation.
 
-    The layers contain queries, keys and values if a single pass with values was kept. Otherwise they contain attention
-    maps only. ``name_tokens`` converts token ids to tokens. Raise UserError if a pass does not continue the pass before
-    it.
+    ``passes`` are the passes of ``store`` to use. The layers contain queries, keys and values if a single pass with
+    values was kept. Otherwise they contain attention maps only. ``name_tokens`` converts token ids to tokens. Raise
+    UserError if a pass does not continue the pass before it.
     """
     last = passes[0].calls[0].shape[0] - 1
     if isinstance(sample, bool) or not 0 <= sample <= last:

@@ -79,7 +79,7 @@ def block_of(path: str) -> str:
 
 
 def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
-    """Store in a model the layers and numbers of heads of each stack, as found in a pass.
+    """Store in a model the layers and the numbers of heads of each stack, as found in a pass.
 
     ``calls`` are the attention calls, ``parts`` names the stack of each, and ``ran`` has the paths of the modules that
     ran. Layers without attention are counted, too.
@@ -163,9 +163,10 @@ def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict
 def parts(
     model: Any, calls: list[AttentionCall], inputs: dict[str, Tensor], spans: Pair
 ) -> list[dict[str, tuple[AnyRecord, ...]]]:
-    """Convert attention calls to the records of each sample, by stack, and empty the list of calls.
+    """Return the attention records of each sample, by stack; the list ``calls`` is emptied.
 
-    Raise UserError for attention inside windows of a picture, whose maps do not cover the whole picture.
+    ``spans`` has the positions of the real tokens of source and target. Raise UserError for attention inside windows of
+    a picture, whose maps do not cover the whole picture.
     """
     names = part_names(model, calls)
     batch = next(iter(inputs.values())).shape[0]

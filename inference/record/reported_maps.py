@@ -134,9 +134,10 @@ def _weights(  # noqa: PLR0913  # torch's own signature
 
 
 def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
-    """Return the attention maps of each sample by stack, and the model's output.
+    """Run a model; return the attention maps of each sample by stack, and the model's output.
 
-    Raise NoMaps if the model reports no attention, or attention only in blocks. Raise UserError if a text is too long.
+    ``largest`` limits the bytes of a text's maps. Raise NoMaps if the model reports no attention, or attention only in
+    blocks. Raise UserError if a text is too long.
     """
     widths = token_counts(inputs)
     _refuse_sparse(model, widths[0], spans[0])
@@ -162,7 +163,10 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
 
 
 def token_counts(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
-    """Return the padded numbers of tokens of source and target; None for a missing side."""
+    """Return the padded numbers of tokens of source and target.
+
+    Without a target, both numbers are that of the source. A number is None if the inputs have no such tokens.
+    """
     names = ("input_ids", "decoder_input_ids")
     if "encoder_hidden_states" in inputs:
         names = ("encoder_hidden_states", "input_ids")

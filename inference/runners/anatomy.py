@@ -357,8 +357,8 @@ def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
     """
     if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_DROPOUT_PASSES):
         raise UserError(
-            f"{question.passes} passes with {question.share} % dropped were asked for; 1 to"
-            f" {MOST_DROPOUT_PASSES} passes with 0 to {MOST_SHARE} % can be made."
+            f"{question.passes} passes with {question.share}% dropped were asked for; 1 to"
+            f" {MOST_DROPOUT_PASSES} passes with 0 to {MOST_SHARE}% can be made."
         )
     blanked = prepare(loaded, question)
     at = blanked.positions[0]

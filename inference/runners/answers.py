@@ -143,7 +143,10 @@ def _whole_words(row: TokenRow, kept: list[int], kinds: list[int], passage: str)
 
 
 def read_span(loaded: LoadedModel, question: SpanRequest[Any]) -> Encoding:
-    """Encode the pair of a request; raise UserError if it is too long or lacks the requested tokens."""
+    """Encode the question and the passage of a request.
+
+    Raise UserError if they are too long, or if the tokens ``first`` to ``last`` of the request do not exist.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     tokens = len(reading.ids)

@@ -72,7 +72,7 @@ def cut_text(loaded: LoadedModel, text: str) -> list[str]:
     """Return the parts of a text that have at most WINDOW tokens each, cut at word boundaries.
 
     A part is as long as possible. A word that is too long is cut inside. Parts with fewer than two words are left out,
-    because their links have no excess.
+    because the weight of a link is compared with those of other words to the same key.
     """
     limit = min(WINDOW, loaded.limit)
     row = loaded.reader.read(text, None, None).row

@@ -69,9 +69,10 @@ def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
 
 
 def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -> tuple[Encoding, TokenRow]:
-    """Encode texts in which every typed [MASK] is the model's mask token; character spans refer to the texts as typed.
+    """Encode texts in which every typed [MASK] is the model's mask token.
 
-    Raise UserError if the model cannot read the texts.
+    The character spans in the returned token row refer to the texts as typed. Raise UserError if the model cannot read
+    the texts.
     """
     mask, _ = mask_of(loaded)
     reading = read(loaded, _insert_masks(mask, text), None if pair is None else _insert_masks(mask, pair), cut)
@@ -94,7 +95,7 @@ def hide(reading: Encoding, positions: Collection[int], token: int) -> Encoding:
 
 
 def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding:
-    """Return the encoding with the token at ``at`` replaced by several tokens."""
+    """Return the encoding with the token at position ``at`` replaced by the token ids ``tokens``."""
     places = [*range(at), *[at] * len(tokens), *range(at + 1, len(reading.ids))]
     wide = reading.pick(places)
     ids = (*wide.ids[:at], *tokens, *wide.ids[at + len(tokens) :])
@@ -102,9 +103,9 @@ def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding
 
 
 def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
-    """Return the token ids of ``word`` if it replaces the token at position ``at``.
+    """Return the token ids of ``word``, tokenised in place of the token at position ``at``.
 
-    Raise UserError if the word cannot be used there.
+    ``row`` has the tokens of ``texts``. Raise UserError if the word does not fit there or has unknown parts.
     """
     check_text(word, "word", longest=100)
     span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]

@@ -62,7 +62,10 @@ def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
 def final_output(
     model: Any, given: Inputs, change: Callable[[FunctionCall, Tensor], None] = lambda _call, _result: None
 ) -> Array:
-    """Return the output of the last stage; ``change`` may modify the result of any stage in place."""
+    """Return the output of a pass; ``change`` may modify the result of any stage in place.
+
+    A stage is a torch call that computes new numbers; the output is the result of the last stage.
+    """
     last: list[Tensor] = []
 
     def observe(call: FunctionCall, _args: Any, _named: Any, result: Tensor) -> None:
@@ -75,7 +78,7 @@ def final_output(
 
 
 def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | None = None) -> Array:
-    """Return the output of the last stage under a set of edits and patches.
+    """Return the output of the last stage of a pass under the edits and patches ``mine``.
 
     ``other`` is the input of the donor pass, from which the patches take their activations.
     """

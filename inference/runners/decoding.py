@@ -199,7 +199,11 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
 def step_log_probabilities(
     model: Any, source: Sequence[int], read_so_far: Sequence[int], sets: Sequence[Sequence[Edit]], vocabulary: int
 ) -> Iterator[Tensor]:
-    """Yield the decoder's next-token log-probabilities (set, step, token) for a few edit sets at a time."""
+    """Yield the decoder's next-token log-probabilities (set, step, token) for a few edit sets at a time.
+
+    ``source`` has the token ids for the encoder, and ``read_so_far`` those for the decoder. ``vocabulary`` is the
+    number of different tokens, which limits the number of sets in a pass.
+    """
     width = max(len(source), len(read_so_far))
     step = max(1, min(MOST_TOKENS // width, MOST_NUMBERS // (len(read_so_far) * vocabulary)))
     for start in range(0, len(sets), step):

@@ -1,7 +1,7 @@
-"""Forward passes over a text under many edit sets, with as many sets in a batch as its length allows.
+"""Forward passes over a text under many edit sets, several sets in a batch.
 
-The samples of a batch are the same text, each with its own set of edits. If a set has patches, a pass over the donor
-text precedes.
+The samples of a batch are the same text, each with its own set of edits; a long text gets small batches. If a set has
+patches, a pass over the donor text precedes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Set = Sequence[Edit | Patch]
 class ModelInput:
     """The model's input for a text or picture, and its numbers of tokens.
 
-    ``looking`` is the number of query tokens by stack, and ``looked_at`` the number of key tokens. The tensors of
-    ``inputs`` are a batch of a single sample. All other values of ``inputs`` are options of the forward pass.
+    ``inputs`` has tensors, which are a batch of a single sample, and options of the forward pass. ``looking`` and
+    ``looked_at`` map a stack to its number of query tokens and of key tokens.
     """
 
     inputs: Mapping[str, Any]
@@ -55,7 +55,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
 
 
 def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
-    """Raise UserError if a request has no sets of edits, or too many."""
+    """Raise UserError unless a request has 1 to MOST_SETS sets of edits."""
     if not 1 <= len(sets) <= MOST_SETS:
         raise UserError(
             gettext_lazy(
@@ -96,10 +96,10 @@ def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by na
 def refuse_unfit(
     model: Any, mine: Set, looking: Mapping[str, int], looked_at: Mapping[str, int], other: Mapping[str, int]
 ) -> None:
-    """Raise UserError if an edit set does not fit the model or the texts.
+    """Raise UserError if the edit set ``mine`` does not fit the model or the texts.
 
-    ``looking`` and ``looked_at`` are the numbers of query and key tokens of the text, by stack. ``other`` are the
-    numbers of tokens of the donor text, empty without a donor.
+    ``looking`` and ``looked_at`` map a stack to the numbers of query and key tokens of the text. ``other`` maps it to
+    the number of tokens of the donor text; it is empty without a donor.
     """
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
@@ -121,10 +121,10 @@ def one_pass(
     other: Mapping[str, Tensor] | None = None,
     recipient: PatchHook | None = None,
 ) -> Any:
-    """Return the model's output for a text under several edit sets, from a single pass, in the order of the sets.
+    """Return the model's output for a text under several edit sets, from a single pass.
 
-    ``other`` is the input of the donor text. ``recipient`` is the hook that applies the patches; by default, it
-    substitutes the donor's activations.
+    The output is in the order of the sets. ``one`` is the input of the text, and ``other`` that of the donor text.
+    ``recipient`` is the hook that applies the patches; by default, it substitutes the donor's activations.
     """
     changes, takes = zip(*map(split_patches, sets), strict=True)
     notes: Notes = {}
@@ -154,10 +154,11 @@ def run_growing(
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
-    """Return the output of a pass with a sample for each edit set; samples join at their first changed layer.
+    """Return the output of a pass with a sample of the input ``one`` for each edit set.
 
-    If the model does not allow this, all samples run from the start. ``changing`` takes the order of the samples and
-    returns a context in which the pass runs.
+    The output is in the order of the sets. The pass begins with a single sample, and the sample of a set joins at the
+    first layer that the set changes. If the model does not allow this, all samples run from the start. ``changing``
+    takes the order of the samples in the batch, and returns a context in which the pass applies their edits.
     """
     layers = getattr(model, edit_hooks.GROWS, None)
     if layers is None:

@@ -41,9 +41,9 @@ Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """The part of a model's output that is compared under edit sets, such as the logits of two words.
+    """The input of a model, and the functions that read an answer from the model's output.
 
-    It has the model's input, and functions that read the answer from the output.
+    The answer is compared under edit sets. It is a prediction or a vector, such as the logits of two words.
     """
 
     given: ModelInput

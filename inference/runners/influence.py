@@ -122,7 +122,10 @@ def word_vectors(model: Any, one: dict[str, Tensor]) -> Tensor:
 
 
 def from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
-    """Return the model's output for word embeddings (sample, token, channel) instead of token ids."""
+    """Return the model's output for word embeddings (sample, token, channel) instead of token ids.
+
+    ``one`` is the input of a single text; all its other tensors are repeated for every sample.
+    """
     many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         return model(**many)

@@ -44,7 +44,7 @@ def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
 
 
 def failure_message(loaded: LoadedModel) -> str:
-    """Return the error message to show if the model fails on a text."""
+    """Return the message of the error that is raised if the model fails on a text."""
     return gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
 
 

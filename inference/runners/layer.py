@@ -56,9 +56,9 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
 
 
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
-    """Run a forward pass; return the attention of a layer, and the calls of modules around it (its block).
+    """Run a forward pass; return a layer's attention record, and the recorder of its modules' calls.
 
-    Raise UserError if there is no such layer.
+    ``part`` is the stack of the layer. Raise UserError if there is no such layer.
     """
     with record_attention() as tape:
         model(**fidelity_check.inputs(model))

@@ -31,7 +31,7 @@ from inference.record.records import register_post_hook, register_pre_hook
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A recorded call of a module; its input and output are arrays (token, …) of a single text."""
+    """A recorded call of a module; its input ``given`` and output ``gave`` are arrays (token, …)."""
 
     path: str
     module: Any
@@ -42,9 +42,10 @@ class Event:
 
 @dataclass(eq=False)
 class BlockRecorder:
-    """A recorder of the module calls in the layer (block) around an attention, and of the layer's output.
+    """A recorder of the module calls in a layer (block) around an attention, and of the layer's output.
 
-    ``wanted`` is the number, in the pass, of the attention call of interest; a block may run several times.
+    ``wanted`` is the number of the attention call in the pass. The block may run several times in a pass; the run with
+    this call is recorded.
     """
 
     tape: Tape
@@ -58,7 +59,7 @@ class BlockRecorder:
         return len(self.tape.calls) > self.wanted
 
     def opens(self) -> None:
-        """Discard the calls recorded so far if the block begins again before the wanted attention."""
+        """Discard the calls of an earlier run of the block if the wanted attention was not computed in it."""
         if not self.has_passed:
             self.events.clear()
 
@@ -68,7 +69,10 @@ class BlockRecorder:
             self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
 
     def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
-        """Record the call of a module; calls after the end of the block are ignored."""
+        """Record the call of the module at ``path``; calls after the end of the block are ignored.
+
+        ``args`` and ``kwargs`` are the arguments of the call, and ``output`` is its result.
+        """
         if self.output is not None:
             return
         given, gave = (
@@ -81,7 +85,11 @@ class BlockRecorder:
 
 @contextmanager
 def watch_block(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[BlockRecorder]:
-    """Record the calls of a block's norms and of its modules with parameters, until the block has run."""
+    """Record the module calls of the layer ``block`` around the attention call number ``wanted``.
+
+    Calls of norms and of modules with parameters are recorded, until the layer has run. ``path`` is the layer's path,
+    and ``tape`` records the attention calls of the pass.
+    """
     watch = BlockRecorder(tape, wanted)
     hooks = [
         register_pre_hook(block, lambda _module, _args, _kwargs: watch.opens()),
@@ -306,9 +314,10 @@ class UnsupportedAttention(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class AttentionParts:
-    """The parameters, inputs, output and module names of an attention.
+    """The parameters (``wiring``), inputs, output and module names of an attention sublayer.
 
-    The arrays are described in inference.tasks.whole_pass.LayerAnswer.
+    ``stream`` (token, channel) is the residual stream before the attention. ``memory`` (key, channel) is the encoder's
+    output in cross-attention, otherwise None. ``names`` maps roles such as "query" to module paths.
     """
 
     wiring: LayerParameters
@@ -334,7 +343,9 @@ def assemble(
 ) -> AttentionParts:
     """Assemble the parameters, inputs and output of the recorded attention.
 
-    Raise UnsupportedAttention if the attention does not follow the known formula.
+    ``watch`` has the module calls of its layer. ``rotaries`` and ``factors`` are the rotary embeddings and the constant
+    factors that the model may apply to queries and keys. Raise UnsupportedAttention if the attention does not follow
+    the known formula.
     """
     earlier = [event for event in watch.events if event.after <= watch.wanted]
     later = [event for event in watch.events if event.after > watch.wanted]

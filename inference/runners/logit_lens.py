@@ -1,4 +1,7 @@
-"""The logit lens: hidden states through the model's own head, checked against the model's own output."""
+"""The logit lens: predictions that the model's task head computes from the hidden states of a layer.
+
+The prediction from the last layer is compared with the model's own output.
+"""
 
 from __future__ import annotations
 
@@ -133,9 +136,9 @@ def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, An
 
 
 def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
-    """Apply the task head to hidden states (state, channel), each as if it were a text of a single token.
+    """Return the log-probabilities (state, vocabulary) that the task head computes from hidden states.
 
-    Return log-probabilities (state, vocabulary).
+    The hidden states ``column`` are (state, channel); each is read as if it were a text of a single token.
     """
 
     first = column[:, None]  # each state is a text of a single token

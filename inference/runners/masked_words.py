@@ -121,16 +121,17 @@ def piece_logs(
 def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
     """Return a token as a prediction for a blank (masked token), with its probability and rank.
 
-    ``log`` has the log-probabilities of the vocabulary, (vocabulary,).
+    ``log`` has the log-probabilities of the vocabulary, (vocabulary,). ``begins`` is True if the blank begins the text.
     """
     [piece] = display_pieces(loaded, [token], begins)
     return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
 
 
 def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
-    """Return the positions of each hidden word: neighbouring blanks of one word, or a typed [MASK].
+    """Return the token positions of each hidden word: neighbouring blanks of one word, or a typed [MASK].
 
-    A token for a preceding space belongs to the word; it has no span in the text, so it is never hidden.
+    ``positions`` are those of the blanks, and ``mask`` is the id of the mask token. A token for a preceding space
+    belongs to the word; it has no span in the text, so it is never a blank.
 
     >>> row = TokenRow(("a", "play", "ing", "it"), (9, 7, 8, 5), (0, 1, 1, 2), (0,) * 4, ((0, 1), (2, 6), (6, 9), None))
     >>> hidden_runs(row, [1, 2, 3], 4), hidden_runs(row, [0, 2], 4)

@@ -154,7 +154,10 @@ def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
 
 def fit(model: Any, pictures: Tensor, texts: Tensor) -> Tensor:
-    """Return the logit of each text for each picture, (picture, text): scaled cosine similarity plus bias."""
+    """Return the logit of each text for each picture, (picture, text), from their unit vectors.
+
+    A logit is the scaled cosine similarity, plus a bias if the model has one.
+    """
     logits: Tensor = pictures @ texts.T * model.logit_scale.exp()
     return logits + model.logit_bias if hasattr(model, "logit_bias") else logits
 

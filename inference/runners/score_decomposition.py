@@ -80,7 +80,10 @@ def _failing(loaded: LoadedModel) -> AbstractContextManager[None]:
 
 
 def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
-    """Return the terms of a score and the checks of its sources, for a prepared model and a single text or picture."""
+    """Return the terms of a score and the checks of its sources, for a prepared model.
+
+    ``given`` is the model's input, a single text or picture, and ``ids`` are the token ids to return with the answer.
+    """
     part = question.part or next(iter(heads_of(model)))
     refuse_head(model, part, question.layer, question.head)
     graph = record_graph(model, given)
@@ -108,7 +111,7 @@ def is_unknown(sources: frozenset[str], layer: int) -> bool:
 
 
 def largest_error(model: Any) -> float:
-    """Return the largest error that rounding can cause in a sum of terms, relative to the score.
+    """Return the largest error, relative to the score, that rounding can cause in a sum of terms.
 
     It depends on the precision of the model.
     """

@@ -168,7 +168,9 @@ def _is_outcome(backend: Any, side: TokenizedText, tokens: Sequence[Token]) -> b
 
 
 def symbol(piece: str, how: str) -> str:
-    """Return a token as in the vocabulary, with its marks such as "##"; bytes are made readable.
+    """Return a subword as spelled in the vocabulary, with its marks such as "##".
+
+    ``how`` is the tokenizer's style; in the style "bytes", the bytes are decoded to readable text.
 
     >>> symbol("\\u0120caf\\u00c3\\u00a9", "bytes"), symbol("##ing", "wordpiece")
     ('␣café', '##ing')

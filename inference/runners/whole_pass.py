@@ -108,7 +108,8 @@ def taken_apart(
 ) -> tuple[list[FunctionCall], tuple[Stage, ...]]:
     """Run a forward pass; return its torch calls, and those among them that compute new numbers (stages).
 
-    Raise UserError if the layers cannot be identified.
+    ``kind`` is the kind of the model, such as "encoder". ``seen`` is called after every torch call that computes
+    numbers. Raise UserError if the layers cannot be identified.
     """
     layers = blocks(model, watch(model))
     if not layers:
@@ -134,10 +135,10 @@ def _probabilities(output: Any) -> None:
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """Return the names of the entries ``told`` of a result: tokens or classes.
+    """Return the names of the entries ``told`` (indices) of a result: tokens or classes.
 
-    ``count`` is the number of entries of the result. Return None if it equals neither the size of the vocabulary nor
-    the number of classes.
+    ``count`` is the number of all entries of the result. Return None if it equals neither the size of the vocabulary
+    nor the number of classes.
     """
     model = loaded.model
     head = model.get_output_embeddings()
@@ -206,7 +207,11 @@ def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
 def expand_number(  # noqa: PLR0913  # a call with its arguments and result, and the requested terms
     call: FunctionCall, args: tuple[Any, ...], named: dict[str, Any], gave: Array, place: Place, top: int
 ) -> Opened:
-    """Return a number of a torch call's result, at index ``place``, with the ``top`` largest terms of its sum."""
+    """Return the number at index ``place`` of a torch call's result, with its ``top`` largest terms.
+
+    The number is the sum of its terms. ``args`` and ``named`` are the arguments of the call, and ``gave`` is its
+    result.
+    """
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
         raise UserError(
             "Place {place} was asked for; the stage's result is {shape}.".format(

@@ -129,10 +129,10 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Estimate the sensitivity of a word's vector to each token's embedding: norms of derivatives, (token,).
+    """Estimate the sensitivity of a word's vector to each token's embedding, (token,).
 
-    Each is the Frobenius norm of a Jacobian. The estimate is the root mean square of the derivatives along random
-    directions, times the square root of the number of channels.
+    The word is at tokens ``focus``. The sensitivity is the Frobenius norm of a Jacobian. The estimate is the root mean
+    square of the derivatives along ``directions`` random directions, times the square root of the number of channels.
     """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]

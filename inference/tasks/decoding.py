@@ -114,7 +114,10 @@ Fate = Literal["kept", "ended", "dropped"]
 
 @dataclass(frozen=True)
 class BeamBranch:
-    """A continuation of a beam by a token, considered in a step of beam search."""
+    """A continuation of a beam by a token, which a step of beam search considered.
+
+    ``parent`` is the index of the beam. ``fate`` is "kept", "ended" (the token ends the text) or "dropped".
+    """
 
     parent: int  # index of the beam that it continues
     token: int

@@ -54,7 +54,10 @@ class InductionHeads(PredictRequest[InductionScores]):
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """The links of annotated texts that each head finds, as flags in the order of texts and of their links."""
+    """Flags that state which links of annotated texts each head finds.
+
+    There is a flag for each link: first all links of the first text, then those of the second, and so on.
+    """
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
     read: BoolArray  # (link,), False if the model cannot read the text or a word of the link

@@ -71,7 +71,10 @@ MOST = 256  # tokens; the test computes every head's whole map four times
 
 @dataclass(frozen=True, eq=False)
 class OrderPass:
-    """The records of each layer for a text and for its reordered tokens, from the same model."""
+    """The attention records of each layer for a text and for its reordered tokens (``mixed``).
+
+    ``differences`` (layer, head) compares each map of the reordered tokens with the permuted map of the text.
+    """
 
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]

@@ -188,7 +188,10 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The logit lens of a position: predictions after the embedding, after each layer, and in the final output."""
+    """The logit lens of a position: predictions from the embedding, each layer and the final output.
+
+    These predictions are the rows of the arrays. ``followed`` has the requested tokens.
+    """
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row
@@ -202,8 +205,8 @@ class Lens(BlankRequest[Layers]):
     """A request for the logit lens: predictions for blank number ``blank`` from each layer's hidden states.
 
     The task head was trained on the last layer only. An earlier layer may represent the answer in directions that this
-    head does not read (arXiv:2303.08112). The answer includes the probability of each of ``tokens`` at every layer;
-    without ``tokens``, those of the final prediction.
+    head does not read (arXiv:2303.08112). The answer includes the probability of each of ``tokens`` at every layer. If
+    ``tokens`` is empty, it is the likeliest token of the final prediction.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens.answer"

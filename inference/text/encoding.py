@@ -22,7 +22,8 @@ _ALLOWED_CONTROLS = "\t\n\r\f\v"
 def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
     """Return the text with line ends normalised to LF; raise UserError if it is invalid.
 
-    Invalid are empty and too long texts, lone surrogates and control characters other than white space.
+    Invalid are texts that are empty or have more than ``longest`` characters, lone surrogates, and control characters
+    other than white space. ``what`` names the text in the message.
 
     >>> check_text("one\\r\\ntwo")
     'one\\ntwo'

@@ -70,7 +70,9 @@ def _kinds(component: Any) -> list[str]:
 
 
 def role(piece: str, how: str) -> str:
-    """Return "start" if a subword starts a word, "inside" if it continues a word, "space" if it is only a space.
+    """Return "start" if a subword starts a word, "inside" if it continues it, "space" if it is a space.
+
+    ``how`` is the style of the tokenizer.
 
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')
@@ -194,7 +196,9 @@ class ReadablePiece:
 
 
 def readable_pieces(pieces: Sequence[str | None], how: str) -> list[ReadablePiece]:
-    """Return the readable forms of consecutive subwords of a text; special tokens are None.
+    """Return the readable forms of consecutive subwords of a text; ``how`` is the style of the tokenizer.
+
+    A special token is given as None.
 
     >>> [piece.text for piece in readable_pieces(["▁a", "<0xE5>", "<0xA4>", "<0xA9>"], "metaspace")]
     ['a', '天 1/3', '天 2/3', '天 3/3']

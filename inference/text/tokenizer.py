@@ -81,7 +81,7 @@ class SafeTokenizer:
         return self._slow_reading(list(ids), self.spell(ids), list(special), [text], [0] * len(ids)), text
 
     def extend(self, reading: Encoding, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Encoding:
-        """Append generated tokens to an encoding.
+        """Return an encoding with the generated tokens ``written`` appended.
 
         ``text`` is the full text, and ``spans`` are the spans of the generated tokens in it.
         """
@@ -373,7 +373,10 @@ def text_read(reading: Encoding, text: str, cut: int | None) -> str:
 
 
 def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written: Sequence[int]) -> tuple[Encoding, str]:
-    """Append generated tokens to the encoding of a prompt; return the encoding and the full text."""
+    """Append the generated tokens ``written`` to the encoding of a prompt; return it and the full text.
+
+    ``text`` is the text of the prompt.
+    """
     spans: list[tuple[int, int] | None] = []
     before = [*reading.ids]
     for token in written:

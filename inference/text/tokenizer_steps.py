@@ -12,7 +12,7 @@ from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, WordSteps
 
 
 def in_words(component: Any) -> tuple[str, ...]:
-    """Return a description in words of each operation of a normalizer or pre-tokenizer, in order.
+    """Return descriptions in words of the operations of a normaliser or pre-tokenizer; () for None.
 
     >>> from tokenizers import normalizers
     >>> in_words(normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]))

@@ -96,16 +96,18 @@ class KVCache:
         return sum(state.nbytes for state in self._states)
 
     def cached_answer(self, about: Hashable, rows: Sequence[Tokens]) -> Any:
-        """Return the stored result of a pass over exactly these rows, or None."""
+        """Return the stored result of a pass over exactly the continuations ``rows``, or None.
+
+        ``about`` identifies the source text and its edits.
+        """
         with self._lock:
             states = [state for state in self._states if (state.about, state.rows) == (about, tuple(rows))]
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """Remove and return a stored pass from which ``rows`` can continue, or None.
+        """Remove and return a stored pass whose key-value cache includes all continuations ``rows``, or None.
 
-        The rows of this pass must include all of ``rows``; of several such passes, that with the fewest rows is taken.
-        ``about`` identifies the source text and its edits.
+        Of several such passes, that with the fewest rows is taken. ``about`` identifies the source text and its edits.
         """
         wanted = set(rows)
         with self._lock:
@@ -166,7 +168,10 @@ class NewestRow(Tape):
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """Return the newest token's attention, (row, head, key) by stack, from the maps that a model reports."""
+    """Return the newest token's attention in each layer, by stack, from the maps that a model reports.
+
+    A list has a tensor per layer, (row, head, key); a row is a text of the batch.
+    """
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]
@@ -240,8 +245,8 @@ class NextTokenPass:
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
     """Return the pass that predicts the next token of several continuations of a source.
 
-    The pass is computed unless it is stored. Each of ``rows`` has the tokens generated so far; all rows have the same
-    length.
+    The pass is computed unless it is stored. ``rows`` has the tokens generated so far for each continuation; all rows
+    have the same length.
     """
     kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
     said: NextTokenPass | None = kept.cached_answer(writing, rows)
@@ -285,7 +290,10 @@ def generate_greedy(model: Any, writing: Writing) -> Tokens:
 
 
 def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
-    """Prepare greedy decoding as ``generate`` does, which includes running the encoder."""
+    """Prepare greedy decoding as ``generate`` does, which includes running the encoder.
+
+    If ``cached`` is True, passes use a key-value cache.
+    """
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 

@@ -37,9 +37,9 @@ class AtlasBackend(Protocol):
 
 @dataclass(frozen=True)
 class AtlasPlan:
-    """The texts, the model and the limits of an atlas, and the part of the texts (shard) that this build reads.
+    """The texts, the model and the limits of an atlas, and the part of the texts (shard) that is read.
 
-    The shard (i, n) reads every n-th block of texts, beginning with block i.
+    The shard (i, n) has every n-th block of texts, beginning with block i.
     """
 
     files: tuple[Path, ...]
@@ -52,7 +52,7 @@ class AtlasPlan:
     control: bool = False  # the architecture with random weights
 
     def sources(self) -> list[dict[str, Any]]:
-        """Return the names, sizes and hashes of the files."""
+        """Return the name, size and SHA-256 of each file of texts."""
         return digest_files(self.files)
 
     def key(self, sources: Sequence[dict[str, Any]]) -> str:
@@ -73,10 +73,11 @@ class _Block:
 def build(
     backend: AtlasBackend, plan: AtlasPlan, state: AtlasState | None = None, workers: int = 1
 ) -> Iterator[AtlasState]:
-    """Read the blocks of texts that ``state`` lacks, and yield the state (always the same object) after each block.
+    """Read the blocks of texts that ``state`` lacks, and yield the state after each block.
 
-    ``workers`` requests run concurrently. The state is complete after every step, so the caller may stop iterating and
-    continue later. Raise UserError if a file or the model cannot be read.
+    The yielded state is always the same object. ``workers`` requests run concurrently. The state is complete after
+    every step, so the caller may stop iterating and continue later. Raise UserError if a file or the model cannot be
+    read.
     """
     state = AtlasState(plan.most, plan.most_written) if state is None else state
     waiting: deque[tuple[_Block, Future[AtlasAnswer]]] = deque()
@@ -95,7 +96,11 @@ def build(
 
 
 def cut_blocks(backend: AtlasBackend, plan: AtlasPlan, done: set[int]) -> Iterator[_Block]:
-    """Yield the plan's unread blocks, cut into windows, until the limit of tokens is reached."""
+    """Yield the plan's blocks that are not in ``done``, cut into windows, up to its limit of tokens.
+
+    A window is a text, or a part of a long text, that the model can read. ``done`` has the numbers of the blocks that
+    were already read.
+    """
     number, count = plan.shard
     left = plan.tokens
     for at, texts in enumerate(blocks(read_texts(plan.files))):
@@ -171,9 +176,10 @@ def run_plan(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
     progress: Callable[[int], None] = lambda _tokens: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[AtlasState, bool]:
-    """Build or continue a plan in a folder; return its state, and True if it is complete.
+    """Read the texts of a plan, or continue a stopped run; return the state, and True if it is complete.
 
-    The state is saved as it grows, and on an interruption. ``progress`` is called with the number of tokens read.
+    The state is saved in ``folder`` as it grows, and on an interruption; ``key`` identifies the plan of a saved state.
+    ``progress`` is called with the number of tokens read. The run stops early if ``stopped`` returns True.
     """
     state = resume(folder, key) or AtlasState(plan.most, plan.most_written)
     saved = time.monotonic()

@@ -24,9 +24,10 @@ OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains a p
 class AtlasComparison:
     """The changes of each head from a first to a second atlas.
 
-    ``values`` are the means of each measure (MEASURES) over the texts of either atlas, shape (2, head, measure).
-    ``low`` and ``high`` are the 95 % interval of second minus first, (head, measure). ``clear`` is True if this
-    difference is significantly unlike zero, after a Bonferroni correction for all heads and measures.
+    ``values`` has the mean of each measure (MEASURES) over the texts of the first and of the second atlas, shape (2,
+    head, measure). ``low`` and ``high`` (head, measure) are the 95 % interval of the second mean minus the first.
+    ``clear`` is True if this difference is significantly unlike zero, after a Bonferroni correction for all heads and
+    measures.
 
     ``distances`` (head,) are Euclidean distances between a head's profiles (probing.atlas.heads.profiles) in the two
     atlases. ``shared`` (head,) is the share of its strongest links that both atlases have. It is NaN if the atlases

@@ -48,7 +48,7 @@ class BuildStep:
 
 
 class UncachedBackend:
-    """A backend without a cache, because an atlas reads each block of texts a single time."""
+    """A backend that does not cache its answers, because an atlas never repeats a request."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -115,9 +115,10 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
 
 
 def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasState | None:
-    """Build an atlas of the plan's texts, up to CONTROL_TOKENS tokens, from the architecture with random weights.
+    """Build an atlas of the same architecture with random weights, as a control.
 
-    Return None if such a model cannot be built.
+    It reads the texts of the plan, up to CONTROL_TOKENS tokens. Return None if no model with random weights can be
+    built.
     """
     most = min(plan.tokens or CONTROL_TOKENS, CONTROL_TOKENS)
     random = replace(plan, tokens=most, most=1, most_written=1, shard=(0, 1), control=True)

@@ -18,11 +18,12 @@ FIFTHS = 5
 
 @dataclass(frozen=True)
 class SampledWindow:
-    """A window of text in which a head has a strong link, or that was drawn for comparison.
+    """A window of text in which a head has a strong link, or that was drawn at random for comparison.
 
-    The excess of a link is its weight minus the mean weight on the same key (attention.excess). Windows are ranked by
-    ``excess``, the largest excess of any of their links. ``stratum`` is 0 for the top windows. Other windows are drawn
-    at random from a fifth of the ranking: 1 is the fifth with the largest excess, 5 the fifth with the smallest.
+    The excess of a link is its weight minus the mean weight on the same key (attention.excess). ``excess`` is the
+    largest excess of the window's links, by which windows are ranked. ``query`` and ``key`` are the token positions of
+    that link. ``stratum`` is 0 for the top windows. Other windows are drawn at random from a fifth of the ranking: 1 is
+    the fifth with the largest excess, 5 the fifth with the smallest.
     """
 
     window: int
@@ -33,7 +34,10 @@ class SampledWindow:
 
 
 def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: int = 0) -> list[SampledWindow]:
-    """Sample windows for a head: the ``top`` with the largest excess, and ``each`` at random from every fifth."""
+    """Return ``top`` windows of a head's largest excess, and ``each`` random windows from each fifth.
+
+    A fifth is a fifth of all windows, ranked by the largest excess of a link (SampledWindow).
+    """
     part, own = local_index(atlas, head)
     peaks, queries, keys = (atlas.arrays[f"{part}.{name}"][:, own] for name in ("peaks", "peak_queries", "peak_keys"))
     order = np.argsort(-peaks, kind="stable")
@@ -149,7 +153,7 @@ def ablation_questions(atlas: Atlas, layer: int, part: str, most: int) -> list[V
 
 
 def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
-    """Return the texts of ``most`` random windows, on which ablations are measured."""
+    """Return the texts of ``most`` random windows, on which the effects of ablations are measured."""
     count = len(atlas.windows)
     chosen = np.sort(np.random.default_rng(seed).choice(count, min(most, count), replace=False))
     texts: list[str] = atlas.windows["text"].take(chosen).to_pylist()
@@ -157,10 +161,11 @@ def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
 
 
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
-    """Return the token spellings that a head uses most, as "queries" or as "keys" (``side``).
+    """Return the token spellings that a head uses most; ``side`` is "queries" or "keys".
 
-    Each entry is (spelling, occurrences, mean of the head, mean of all heads). Queries are averaged by the largest
-    excess in the row of an occurrence, keys by the mean weight that other words give an occurrence.
+    Each entry is (spelling, occurrences, mean of the head, mean of all heads). The mean is over the occurrences of the
+    spelling: for queries, of the largest excess in the row of an occurrence, and for keys, of the mean weight that
+    other words give an occurrence.
     """
     part, own = local_index(atlas, head)
     names = atlas.forms["form"].to_pylist()

@@ -128,7 +128,9 @@ def strongest_weights(weights: Integers) -> tuple[Integers, Integers]:
 
 
 def largest_weight(weights: Integers) -> float:
-    """Return the largest weight outside the diagonal, first row and first column, as HeadVis does.
+    """Return the largest weight of a map (query, key) without its diagonal, first row and first column.
+
+    HeadVis leaves these out as well. The value is 0 if nothing remains.
 
     >>> largest_weight(np.array([[1, 0, 0], [0.5, 0.4, 0.1], [0.6, 0.3, 0.1]]))
     0.3

@@ -25,14 +25,13 @@ LEVEL = 0.05
 class HeadLabel:
     """A label of a head with its evidence on held-out texts.
 
-    ``kind`` is the name of a relation, or a measure in SHARES: the part of the attention on some kind of token.
-    ``value`` is the share of the relation's links that the head finds, or that part of its attention, from 0 to 1. It
-    was measured, with its 95 % interval ``low`` to ``high``, on ``n`` links or texts that had no part in the choice of
-    the label.
+    A label is a relation between words, or a share: the part of the head's attention on some kind of token. ``kind`` is
+    the name of the relation, or of the share (a measure in SHARES). ``value`` is the share itself, or the part of the
+    relation's links that the head finds, from 0 to 1. It was measured, with its 95 % interval ``low`` to ``high``, on
+    ``n`` links or texts that had no part in the choice of the label.
 
-    ``random`` is the largest such value of a head with random weights; for a part of the attention, the upper end of
-    its interval. ``rule`` is the accuracy of the best rule without a model, from 0 to 1; None for a part of the
-    attention.
+    ``random`` is the largest such value of any head with random weights (for a share, the upper end of its interval).
+    ``rule`` is the accuracy of the best rule without a model, from 0 to 1; None for a share.
     """
 
     head: int  # number in Atlas.heads
@@ -69,7 +68,7 @@ def head_labels(atlas: Atlas) -> list[HeadLabel]:
 
 
 def local_index(atlas: Atlas, head: int) -> tuple[str, int]:
-    """Return the stack of a head and its number in that stack, given its number in the atlas."""
+    """Return the stack of a head, and its index in this stack, from its index in the atlas."""
     part = atlas.heads[head].part
     return part, head - next(at for at, name in enumerate(atlas.heads) if name.part == part)
 

@@ -17,11 +17,11 @@ from probing.atlas.store import Atlas, HeadName
 
 @dataclass(frozen=True)
 class LinkQuery:
-    """A search for links from the word ``query`` to the word ``key`` ("" for any word), with limits.
+    """A search for links from the word ``query`` to the word ``key``, with limits; "" allows any word.
 
-    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN. ``nearest`` and ``farthest`` limit the distance
-    between the words, in tokens. ``least`` is the smallest excess. ``head`` is (layer, head), and ``part`` a stack,
-    such as "decoder". None removes a limit.
+    ``query_tag`` and ``key_tag`` are parts of speech of these words, such as NOUN, "" for any. ``nearest`` and
+    ``farthest`` limit the distance between the words, in tokens. ``least`` is the smallest excess. ``head`` is (layer,
+    head), and ``part`` a stack, such as "decoder". None removes a limit.
     """
 
     query: str = ""

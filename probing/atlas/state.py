@@ -27,10 +27,11 @@ NO_TAG = ""
 
 @dataclass(eq=False)
 class StackState:
-    """The statistics of a stack's heads so far, over the blocks of texts read.
+    """The statistics of a stack's heads, over the blocks of texts that were read so far.
 
-    ``links`` has the strongest links by excess, and ``written`` those by the norm of their output. Other fields have a
-    row for each window, sums over the tokens of each spelling, and the histogram of distances.
+    ``links`` has the strongest links of each head by excess, and ``written`` those with the largest weight × ‖value ·
+    W_O‖. ``tables`` have a row for each window, ``distances`` has the attention by offset of the key, and
+    ``query_sums`` and ``key_sums`` are sums over the tokens with the same spelling.
     """
 
     layers: int
@@ -49,9 +50,9 @@ class StackState:
         return cls(layers, heads, links, written)
 
     def add(self, found: StackStatistics, numbers: Integers, queries: Integers, keys: Integers) -> None:
-        """Add the statistics of a block of windows, which have the numbers ``numbers``, shape (window,).
+        """Add the statistics ``found`` of a block of windows, whose numbers are ``numbers`` (window,).
 
-        ``queries`` and ``keys`` are the numbers of the spellings of its tokens, shape (token,).
+        ``queries`` and ``keys`` (token,) are the numbers of the spellings of the block's tokens.
         """
         for kind, blocks in ((self.links, found.links), (self.written, found.written)):
             for links, columns in zip(kind, blocks, strict=True):
@@ -92,9 +93,9 @@ def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
 class AtlasState:
     """The content of an atlas under construction: everything computed from the blocks read so far.
 
-    A form is the spelling of a token, and ``vocabulary`` gives its number. ``forms`` has the form numbers of the tokens
-    of each window, for each side (text, and target if there is one). ``numbers`` are the numbers of the windows, and
-    ``text_numbers`` those of their texts.
+    A form is the spelling of a token, and ``vocabulary`` maps it to its number. ``forms`` has a list for each side: the
+    text, and the target if there is one. The list has the form numbers of the tokens of each window. ``numbers`` are
+    the numbers of the windows, and ``text_numbers`` those of their texts.
     """
 
     most: int

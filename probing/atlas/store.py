@@ -52,7 +52,11 @@ def write_atlas(  # noqa: PLR0913  # a state with its plan, and the facts of the
     relations: Mapping[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the files of an atlas; raise UserError if no window was read."""
+    """Write the files of an atlas; raise UserError if no window was read.
+
+    ``control`` is the state of a model with random weights, and ``relations`` the result of ``score_relations``.
+    ``finished`` is False if texts of the plan were not read. ``about`` has further entries for atlas.json.
+    """
     if not state.windows:
         raise UserError(gettext_lazy("The model could not read these texts. {reason}", reason=state.reason or ""))
     folder.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
 
 
 def blocks(texts: Iterable[AtlasText]) -> Iterator[list[AtlasText]]:
-    """Divide texts into blocks and yield them; the same sequence of texts always gives the same blocks."""
+    """Yield lists of consecutive texts, called blocks; the same texts always give the same blocks."""
     block: list[AtlasText] = []
     size = 0
     for text in texts:

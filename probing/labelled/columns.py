@@ -44,9 +44,10 @@ class Columns:
 
 
 def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows[LabeledText, Columns]:
-    """Parse the rows of a file; raise UserError with a one-sentence message.
+    """Parse the rows of a table of texts and classes; raise UserError with a one-sentence message.
 
-    ``classes`` are the class names for numeric labels, which count from 0.
+    ``wanted`` are the requested columns. ``classes`` are the names of the classes if the table has class numbers, which
+    count from 0.
 
     >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
     LabeledText(text='It rained.', label='news')

@@ -28,7 +28,7 @@ BEGINS, ENDS = "BSU", "ESLU"
 
 
 def is_tag(written: str) -> bool:
-    """Return True if a field is a valid tag.
+    """Return True if a field is a valid BIO tag (or a tag of a similar scheme), such as B-PER or O.
 
     >>> is_tag("B-PER"), is_tag("O"), is_tag("NOUN")
     (True, True, False)
@@ -70,7 +70,7 @@ def to_bio(tags: Sequence[str]) -> list[str]:
 
 
 def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the BIO tags for these span types, as labels of a model: O, then B- and I- of each type.
+    """Return the BIO tags that a model needs for these span types: O, then B- and I- of each type.
 
     >>> bio_tags(["PER", "LOC"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
@@ -95,9 +95,9 @@ Line = tuple[int, list[str]]  # (line number, fields)
 
 @dataclass(frozen=True)
 class WordColumns:
-    """The column of words and the column of tags, counted from 1; None detects a column from the file.
+    """The number of the column of words and of the column of tags, from 1; None detects a column.
 
-    ``apart`` is True if the text has spaces between words.
+    ``apart`` is True if the sentence has spaces between its words, False if it has none, and None to detect it.
     """
 
     word: int | None = None
@@ -107,7 +107,7 @@ class WordColumns:
 
 @dataclass
 class SentenceLines:
-    """The lines of a sentence, one per word, and its text if a comment of the file contains it."""
+    """The lines of a sentence, a line per word, and its full text if a comment in the file states it."""
 
     words: list[Line] = field(default_factory=list)
     text: str | None = None

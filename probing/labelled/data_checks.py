@@ -95,7 +95,11 @@ def _labels_of(row: LabeledText | TaggedText) -> list[str]:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Counts of repeated texts; ``across`` counts distinct texts of dev or test that an earlier split contains, too."""
+    """Counts of texts that occur more than once in the train, dev and test splits.
+
+    ``across`` maps (earlier split, later split) to the number of distinct texts that are in both. ``within`` is the
+    number of repeated rows in train, and ``contradictory`` that of texts with different labels.
+    """
 
     across: dict[tuple[str, str], int]  # by (earlier split, later split)
     within: int  # rows of train that repeat the text of an earlier row
@@ -206,9 +210,10 @@ class LengthFit:
 
 
 def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_MEASURED) -> LengthFit:
-    """Count the truncated texts and unknown tokens of all splits, for a model that reads ``length`` tokens.
+    """Count the truncated texts and unknown tokens, for a model that reads ``length`` tokens.
 
-    ``measure`` returns the numbers of tokens and of unknown tokens of texts. At most ``most`` texts are measured.
+    The texts are those of all splits, at most ``most`` of them. ``measure`` takes texts and returns a pair for each:
+    its number of tokens, and that of unknown tokens.
 
     >>> rows = [LabeledText("a b c", "x"), LabeledText("d", "y")]
     >>> def words(texts):

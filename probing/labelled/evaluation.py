@@ -95,9 +95,9 @@ Verdict = Literal["", "right", "missed", "wrong"]
 
 @dataclass(frozen=True)
 class ComparedWord:
-    """A word of a tagged text with the verdict on its predicted tag, such as "missed".
+    """A word of a tagged text, with the result of comparing its predicted tag with the true tag.
 
-    ``label`` describes the span if the word is its first, else it is "".
+    ``verdict`` is a result such as "missed". ``label`` describes the span if the word is its first, else it is "".
     """
 
     verdict: Verdict
@@ -154,8 +154,8 @@ Numbers = npt.NDArray[np.float64]
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
     """Return the column totals of bootstrap samples of the rows, (row, number) -> (draw, number).
 
-    Each sample has as many rows as there are, drawn with replacement, so that a function of totals, such as F1, can be
-    computed for each sample. The seed is fixed.
+    Each sample draws as many rows as ``rows`` has, with replacement. Functions of totals, such as F1, can then be
+    computed for each sample. The random seed is fixed.
 
     >>> redrawn(np.ones((4, 1)), draws=2).tolist()
     [[4.0], [4.0]]
@@ -198,10 +198,7 @@ def confusion(told: TestPredictions) -> Counts:
 
 
 def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
-    """Return the numbers of right, predicted and true texts of each class, or of right, predicted and true spans.
-
-    Spans are counted by type.
-    """
+    """Return the numbers of right, predicted and true texts by class, or of spans by span type."""
     if told.kind == "tag":
         rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
@@ -236,7 +233,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """Return a smaller confusion matrix, in which all labels except ``kept`` are summed in the last row and column.
+    """Return a confusion matrix of the labels ``kept``, with a last row and column for all other labels.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]
@@ -308,7 +305,9 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Compute the calibration of at least one answer: bins, calibration error with its interval, and error by chance.
+    """Return the calibration of answers: bins, calibration error with its interval, and error by chance.
+
+    There must be at least one answer.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))

@@ -35,7 +35,10 @@ class File:
 
     @classmethod
     def from_path(cls, path: Path, encoding: str = "") -> File:
-        """Load a file; raise UserError if it cannot be opened or, before it is read, if it is too large."""
+        """Load a file; raise UserError if it cannot be opened or is too large.
+
+        The size is checked before the content is read.
+        """
         refuse_folder(path)
         try:
             if path.stat().st_size > MOST_BYTES:

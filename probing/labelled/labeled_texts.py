@@ -55,7 +55,8 @@ Wanted = TypeVar("Wanted")
 class ParsedRows(Generic[Row, Wanted]):
     """The rows of a file, the line on which each label first occurs, and messages about the parsing.
 
-    ``columns`` are the columns that were read; further files of the same task use them, too. ``names`` are all columns.
+    ``columns`` are the columns that were used, for use with further files of the same task. ``names`` are the names of
+    all columns of the file.
     """
 
     rows: list[Row]
@@ -75,9 +76,10 @@ MOST_LOOKED_AT = 20_000  # maximal characters that are sampled
 
 
 def uses_spaces(words: Iterable[str]) -> bool:
-    """Return False if at least half of the letters are of scripts without spaces between words.
+    """Return True if a sentence of these words has spaces between its words.
 
-    Korean has spaces.
+    The result is False if at least half of the letters are of scripts without such spaces, like Chinese or Thai. Korean
+    has spaces.
 
     >>> uses_spaces(["Ann", "sings"]), uses_spaces(["安", "唱歌", "OK"]), uses_spaces(["안", "노래"])
     (True, False, True)
@@ -92,7 +94,9 @@ def uses_spaces(words: Iterable[str]) -> bool:
 
 
 def join_words(words: Sequence[str], spaces: bool) -> tuple[str, list[Place]]:
-    """Return the sentence of these words, and the span of each word.
+    """Return the sentence of these words, and the span (start, end) of each word in characters.
+
+    If ``spaces`` is False, spaces are put only between words that need them, such as English words in a Chinese text.
 
     >>> join_words(["Ann", "sings"], True)
     ('Ann sings', [(0, 3), (4, 9)])
@@ -138,9 +142,9 @@ def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
 
 
 def make_place_pool() -> Callable[[Place], Place]:
-    """Return a function that returns the same object for equal spans, to save memory.
+    """Return a function that replaces equal spans by the same object, to save memory.
 
-    100,000 sentences share a few distinct spans.
+    Even 100,000 sentences have only a few distinct spans.
     """
     known: dict[Place, Place] = {}
     return lambda place: known.setdefault(place, place)

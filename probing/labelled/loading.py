@@ -46,7 +46,8 @@ class TaskFiles:
 def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | None = None, seed: int = 0) -> ReadResult:
     """Load texts with classes from CSV, TSV, JSON Lines or Parquet; may raise UserError.
 
-    ``classes`` lists the names of numeric labels.
+    ``wanted`` are the columns to read, detected by default. ``classes`` is a file with the names of numeric labels.
+    ``seed`` determines the rows of train that become a missing dev or test split.
 
     >>> rows = "".join(f"{at} is {'odd' if at % 2 else 'even'}.,{at % 2}\\n" for at in range(40))
     >>> labels = read_labeled(TaskFiles(File("mine.csv", b"text,label\\n" + rows.encode()))).labels
@@ -70,6 +71,9 @@ def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | Non
 
 def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> ReadResult:
     """Load texts with tagged words from CoNLL columns, tables or JSON Lines; may raise UserError.
+
+    ``wanted`` are the columns to read, detected by default. ``seed`` determines the rows of train that become a missing
+    dev or test split.
 
     >>> lines = "".join(f"Ann B-PER\\nhas O\\n{at} O\\n\\n" for at in range(40))
     >>> labels = read_tagged(TaskFiles(File("mine.conll", lines.encode()))).labels

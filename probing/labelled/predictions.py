@@ -21,9 +21,10 @@ Pair = tuple[int, int]  # (true, predicted) as indices into ``TestPredictions.la
 
 @dataclass(frozen=True, slots=True)
 class TextPrediction:
-    """A test text with its true and its predicted class, as indices into ``TestPredictions.labels``.
+    """A test text with its true class ``true`` and its predicted class ``said``.
 
-    ``sure`` is the probability of the predicted class, and ``due`` that of the true class.
+    Classes are indices into ``TestPredictions.labels``. ``sure`` is the probability of the predicted class, and ``due``
+    that of the true class.
     """
 
     text: str

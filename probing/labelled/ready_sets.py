@@ -25,9 +25,10 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4,
 
 
 def line(row: LabeledText | TaggedText, label: str = "") -> str:
-    """Return a labelled text as a line of a packed file; raise ValueError if the format cannot represent it.
+    """Return a labelled text as a line of a packed file.
 
-    ``label`` is the class of a tagged text if the set has both classes and tags.
+    ``label`` is the class of a tagged text, if the texts of the set have both a class and tags. Raise ValueError if the
+    format cannot represent the text.
 
     >>> line(TaggedText("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O")))
     '\\t\\tPER\\tAnn\\t sings'

@@ -63,13 +63,17 @@ class QuestionSet:
 
     @property
     def kind(self) -> HeadKind:
-        """Return the kind of task head that the questions train, like the attribute ``kind`` of a `LabeledDataset`."""
+        """Return "answer", the kind of task head that the questions train."""
         return "answer"
 
 
 @dataclass(frozen=True)
 class ParsedQuestions:
-    """The questions of a file. ``marked`` is True if the file uses SQuAD 2.0's key "is_impossible"."""
+    """The questions of a file in SQuAD's JSON format.
+
+    ``marked`` is True if the file uses SQuAD 2.0's key "is_impossible". ``empty`` is the number of questions that were
+    left out because they contain no letters.
+    """
 
     questions: tuple[PassageQuestion, ...]
     marked: bool
@@ -250,10 +254,10 @@ def _text(holder: Any, key: str, place: str) -> str:
 def split_questions(
     questions: Sequence[PassageQuestion], parts: Sequence[str], seed: int
 ) -> dict[str, tuple[PassageQuestion, ...]]:
-    """Divide questions into "train" and each of ``parts``, which get a tenth of the passages, at least one.
+    """Divide questions into "train" and ``parts``; each part gets a tenth of the passages, at least one.
 
-    Questions about the same passage are in the same split. If there are fewer passages than splits, single questions
-    are divided. Raise UserError if there are too few questions, too.
+    Questions about the same passage are in the same split. If there are fewer passages than splits, the questions are
+    divided without regard to passages. Raise UserError if there are too few questions as well.
 
     >>> some = [PassageQuestion(str(at), "Who?", f"passage {at // 2}", ()) for at in range(40)]
     >>> {part: len(rows) for part, rows in split_questions(some, ["dev", "test"], 0).items()}

@@ -84,6 +84,18 @@ def test_partners_rows_and_what_is_lost_by_hand() -> None:
     np.testing.assert_allclose(beside.row(0, 0, 0, (1, 3)), [0.35, 0.4, 0.25])
 
 
+def test_a_replaced_word_is_left_out_by_hand() -> None:
+    other = read("a X c", np.array([[[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.3, 0.5]]], np.float32))
+    beside = AlignedViews.align(View(LEFT), View(other))
+    assert len(beside.keys.pairs) == 3  # the replaced word b, c at the end is aligned too
+    shared = beside.shared_words()
+    assert shared.queries == shared.keys == Aligned((((0, 1), (0, 1)), ((1, 2), (1, 2))))  # x equals X
+    found = changes(shared, np.zeros((1, 1, 2), np.intp))
+    expected = divergence(numbers([0.2, 0.5], [0.1, 0.8]), numbers([0.1, 0.2], [0.3, 0.3])).mean()
+    assert found.bits[0, 0] == pytest.approx(expected, abs=1e-6)
+    assert [side[0, 0] for side in found.lost] == pytest.approx([0.2, 0.55])
+
+
 def test_several_cells_are_one_word_sum_to_it_and_mean_from_it() -> None:
     trace = sentence_trace()  # The tokens are [CLS] play ing chess . [SEP].
     pieces, words = View(trace), View(trace, words=True)

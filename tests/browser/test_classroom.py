@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, expect
@@ -10,6 +12,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, exp
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
+from ui.state.view_state import ViewState
 from ui.streamlit_internals import MESSAGES, ForwardMsg
 
 
@@ -333,3 +336,17 @@ def test_a_key_makes_the_page_fit_a_projector(page: Page, app_url: str, problems
     expect(sidebar).to_be_hidden()
     page.keyboard.press("p")
     expect(sidebar).to_be_visible()
+
+
+def test_a_copied_link_names_model_and_text_but_no_class(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(page, app_url, "/classroom")
+    click(page.get_by_role("button", name="Open a class"))
+    go_to(page, "tokens")
+    expect(page).to_have_url(re.compile("class="))
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    link = urlsplit(page.evaluate("navigator.clipboard.readText()"))
+    assert link.path.endswith("/tokens")
+    assert dict(parse_qsl(link.query)) == {"model": ViewState().model, "text": ViewState().text}

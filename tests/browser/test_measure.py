@@ -44,9 +44,9 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     open_page(page, app_url, "/measure", relation="det")
     text = said(page, "^det: head")
     row = known(held_out_best(tally, corpus, "det"))
-    assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
+    assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f}% ({row.low:.1f} to {row.high:.1f})" in text
     assert f"of {row.n:,} held-out links" in text
-    assert f"“{row.baseline_name}”: {row.baseline:.1f} %" in text
+    assert f"“{row.baseline_name}”: {row.baseline:.1f}%" in text
     assert re.search("p [=<] .*Holm.* 7", text)
     assert re.search(r"Best head for \w+ with random weights: ", text)
     above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
@@ -67,8 +67,8 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     text = said(page, "^coref: head")
-    assert "“first candidate”: 65.0 %" in text
-    assert "Chance is 50 %." in text
+    assert "“first candidate”: 65.0%" in text
+    assert "Chance is 50%." in text
     click(page.get_by_text("Every head", exact=True))
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
@@ -156,7 +156,7 @@ def test_the_sources_of_a_head_are_computed_when_unfolded(page: Page, app_url: s
     text = said(page, "^nsubj, head 2-8:")
     assert f"{report.excess.mean:+.2f} ({report.excess.low:.2f} to {report.excess.high:.2f})" in text
     directions = known(report.directions)
-    assert f"{directions.scores[0].found:.0f} % of {directions.links}" in text
+    assert f"{directions.scores[0].found:.0f}% of {directions.links}" in text
     expect(figures).to_have_count(before + 2, timeout=LONG)
     expect(figures.nth(before).locator(".errorbar").first).to_be_attached()
     rows = list(

@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 from attention.edits import PatchResidual
 from inference import LocalBackend
 from inference.tasks.edit_effects import BlankEffects
-from tests.support.browser import Problems
+from tests.support.browser import PHONE, Problems
 from tests.support.looks import accessible_and_fits
-from tests.support.visitor import DEEP_LINK, click_cell, file_of, open_page, said, table_of
+from tests.support.visitor import DEEP_LINK, box_of, click_cell, file_of, open_page, said, table_of
 from ui.show.text import format_small
 from ui.state.navigation import title_of
 
@@ -63,3 +63,13 @@ def test_a_former_link_opens_the_view_with_both_texts(page: Page, app_url: str, 
     expect(page).to_have_url(re.compile(r"/ablation\?"))
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("A cat sat.")
     expect(page.get_by_role("textbox", name="Second text")).to_have_value("A dog sat.")
+
+
+def test_figures_are_stacked_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    page.set_viewport_size(PHONE)
+    open_page(page, app_url, "/ablation", view="patching", text=TIRED)
+    said(page, "Word vectors")
+    one, other = (box_of(page.get_by_test_id("stPlotlyChart").nth(at)) for at in range(2))
+    assert one["x"] == other["x"]
+    assert one["y"] + one["height"] <= other["y"]

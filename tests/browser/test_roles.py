@@ -57,7 +57,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     roles = [names(found, layer, head) for layer, head in np.ndindex(6, 12)]
     some = sum(entry[:1] not in ([], ["broad"]) for entry in roles)
     text = said(page, r"\(texts: 1\):")
-    assert f"{some} of 72 heads give at least 50 % of their attention to one place" in text
+    assert f"{some} of 72 heads give at least 50% of their attention to one place" in text
     before = found.strength("previous")
     layer, head = divmod(int(before.argmax()), 12)
     assert (

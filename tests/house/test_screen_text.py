@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tools import screen_text
-from tools.screen_text import GOALS, LIMITS, count_words, faults, labels_and_tooltips, long_sentences, measure, total
+from tools.screen_text import (
+    GOALS,
+    LIMITS,
+    GroupText,
+    count_words,
+    faults,
+    labels_and_tooltips,
+    long_sentences,
+    measure,
+    total,
+)
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, GroupText]:
+    return screen_text.report()
 
 
 @pytest.mark.slow
-def test_the_text_on_screen_is_within_its_limits() -> None:
+def test_the_text_on_screen_is_within_its_limits(report: dict[str, GroupText]) -> None:
     """If this test fails, shorten the text; `python -m tools.screen_text --show VIEW` prints what is too long."""
-    assert faults(total(screen_text.report()), json.loads(LIMITS.read_text(encoding="utf-8"))) == []
+    assert faults(total(report), json.loads(LIMITS.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.slow
+def test_a_percent_sign_follows_its_number_without_a_space(report: dict[str, GroupText]) -> None:
+    messages = {message for group in report.values() for message in group.messages}
+    spaced = re.compile(r"[\d}]\s%(?![\w{(])")
+    assert spaced.search("95 % of draws")
+    assert [message for message in messages if spaced.search(message)] == []
 
 
 def test_every_goal_has_a_limit_that_is_no_lower() -> None:

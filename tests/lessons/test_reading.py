@@ -7,8 +7,9 @@ import re
 import pytest
 
 from lessons.checks import CHECKS
-from lessons.reading import MOST_BYTES, Unreadable, lesson_of, lines
+from lessons.reading import MOST_BYTES, Unreadable, lesson_of
 from lessons.schema import CheckCall, Lesson
+from lessons.toml_table import lines
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 

@@ -39,7 +39,6 @@ from viz.figures.layers import (
     what_if,
 )
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
-from viz.figures.similarity import word_lines
 from viz.figures.theme import Theme
 from viz.figures.token_bars import (
     bars,
@@ -61,7 +60,7 @@ from viz.figures.training import (
     learning_curve,
     seeds,
 )
-from viz.figures.vectors import alignment_map, context_lines, cosine_map, scatter
+from viz.figures.vectors import alignment_map, context_lines, cosine_map, scatter, word_lines
 from viz.matrix_specs import heads, step_by_step
 
 Example = Callable[[Theme], go.Figure]

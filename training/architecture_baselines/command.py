@@ -21,7 +21,7 @@ WHAT = "train attention and its rivals on small tasks, and record how they learn
 
 
 def add(commands: Any) -> None:
-    """Add the command to the argument parser."""
+    """Add the command `rivals` to the argument parser."""
     command = commands.add_parser(NAME, help=WHAT, description=f"{WHAT}. What is left out of the choices means all.")
     command.add_argument("--task", choices=TASKS, action="append", help="may be given more than once")
     command.add_argument("--model", choices=MODELS, action="append", help="may be given more than once")
@@ -56,7 +56,10 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
-    """Yield a run for each combination of the command-line options, all runs of the first seed first."""
+    """Yield a run for each combination of the options, with all runs of the first seed first.
+
+    Combinations that ablate a part or change the number of layers are left out for the LSTM and the CNN.
+    """
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):

@@ -41,9 +41,9 @@ class SyntheticTask:
 
     ``draw`` takes a generator, a number of texts and a distance, and returns ids and targets. The distance is the
     number of positions between the tokens that depend on each other; ``least`` is the shortest. ``tokens`` is the size
-    of the vocabulary, and ``chance`` the accuracy of guessing. If ``masked`` is set, targets depend on earlier
+    of the vocabulary, and ``chance`` the accuracy of random guessing. If ``masked`` is set, targets depend on earlier
     positions only, so attention must be causal. If ``running`` is set, every position has a target, but only the last
-    is scored.
+    position is scored.
     """
 
     tokens: int
@@ -55,7 +55,7 @@ class SyntheticTask:
 
 
 def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts that are to be copied; return ids and targets, each (row, position).
+    """Draw texts of letters that the network must copy; return ids and targets, each (row, position).
 
     A text has several different letters, a gap, a mark and the same letters again. The target at a position is the
     letter at the next position, which was first seen ``distance`` positions earlier. Positions before the copy have no
@@ -197,7 +197,10 @@ def _texts(task: SyntheticTask, distance: int, drawing: int) -> tuple[Tensor, Te
 
 
 def times(task: str = "copying", lengths: Sequence[int] = LENGTHS) -> dict[str, Points]:
-    """Return the milliseconds of a forward and backward pass per network, as pairs (tokens, milliseconds)."""
+    """Return (number of tokens, milliseconds of a training step) of each network for each text length.
+
+    A step is a forward and a backward pass. ``lengths`` are the numbers of tokens.
+    """
     found: dict[str, Points] = {}
     for model in MODELS:
         asked = TASKS[task]
@@ -227,7 +230,7 @@ Told = Callable[[int, float], None]
 def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
     """Train a network on a task, measure it, and return the result.
 
-    At every point of the loss curve, ``told`` is called with the step and the loss in nats, if given.
+    ``told`` is a function that is called with the step and the loss in nats, at every point of the loss curve.
     """
     task, network = TASKS[one.task], build_network(one)
     before = gradient(network, task)

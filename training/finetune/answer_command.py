@@ -94,7 +94,7 @@ KNOWS_NOT = "All its training questions had an answer, so it always gives one."
 
 
 def add(commands: Any) -> None:
-    """Add the command to the argument parser."""
+    """Add the command `answer` to the argument parser."""
     command = commands.add_parser(NAME, help=ABOUT, description=ABOUT)
     command.add_argument("train", type=Path, metavar="TRAIN", help="a JSON file in SQuAD's format")
     command.add_argument(

@@ -52,9 +52,9 @@ NO_ANSWER = "no_answer"  # key of a saved config.json: False if the model never 
 class QuestionWindows:
     """The tokenised windows of questions with their passages, in the order of the questions.
 
-    A passage that is too long for the model is divided into several windows. The labels in ``windows`` are the
-    positions of the first and last token of the answer. Both are the position of [CLS] if the window does not contain a
-    whole answer.
+    A passage that is too long for the model is divided into several windows, each with the question. The labels in
+    ``windows`` are the positions of the first and last token of the answer. Both are the position of [CLS] if the
+    window does not contain the whole answer.
     """
 
     questions: tuple[PassageQuestion, ...]
@@ -137,10 +137,10 @@ def _passage_letters(passage: str, offsets: Sequence[Letters], kinds: Sequence[i
 def answer_questions(
     model: Any, asked: QuestionWindows, padding: int, where: Precision, no_answer: bool
 ) -> tuple[list[BestSpans], float]:
-    """Return the best answer spans of every question over all its windows, and the mean cross-entropy in nats.
+    """Return the best answer spans of each question over its windows, and the mean cross-entropy in nats.
 
-    If ``no_answer`` is set, the model may predict that there is no answer. Dropout is off; afterwards the model returns
-    to its earlier mode (training or evaluation).
+    ``padding`` is the id of the padding token. If ``no_answer`` is set, the model may predict that there is no answer.
+    Dropout is off; afterwards the model returns to its earlier mode (training or evaluation).
     """
     learning = model.training
     model.eval()

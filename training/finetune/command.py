@@ -103,7 +103,7 @@ def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
 def time_budget(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:
     """Return the limits of a run: its remaining minutes, and its maximum number of steps.
 
-    There are no limits if ``settings.minutes`` is None.
+    There are no limits if ``settings.minutes`` is None, or if the run is planned with no steps.
     """
     if settings.minutes is None or not run.progress.schedule.last:
         return RunBudget()
@@ -130,7 +130,7 @@ NUMBERS = {
 
 
 def add(commands: Any) -> None:
-    """Add both commands to the argument parser."""
+    """Add the commands `classify` and `tag` to the argument parser."""
     for name, what in KINDS.items():
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("train", metavar="TRAIN", help="a file, or the name of a set that comes along")
@@ -190,7 +190,11 @@ def run_to_end(
     train: Callable[[], Scores],
     summarize: Callable[[Scores], str],
 ) -> None:
-    """Download the model if needed, train it, and write and print its scores; may raise UserError."""
+    """Fine-tune a model, print a summary of its scores, and write them to the file that --json names.
+
+    ``train`` trains the model and returns its scores; ``summarize`` formats them. A hub model is downloaded first if it
+    is missing. May raise UserError.
+    """
     if model != CHARACTERS:
         ensure_downloaded(backend, model, None, asked.download)
         print_code_notes(backend, model, None)

@@ -48,11 +48,11 @@ class ShuffledLabelRun(FinetuneRun):
 def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Train the controls of a fine-tuned model on shuffled labels; return False if the training is interrupted.
+    """Train the controls of a fine-tuned model on shuffled labels; return False after an interruption.
 
-    ``taught`` is the folder of the fine-tuned model; ``task``, ``model``, ``settings`` and ``machine`` are those of its
-    training. Each control trains as many steps as that model's best checkpoint, and is saved in a subfolder of
-    ``folder``. After Ctrl-C or SIGTERM, a second call resumes the unfinished control.
+    ``taught`` is the folder of the fine-tuned model. ``task``, ``model``, ``settings`` and ``machine`` are the values
+    with which it was trained. Each control trains as many steps as that model's best checkpoint, and is saved in a
+    subfolder of ``folder``. After Ctrl-C or SIGTERM, a second call resumes the unfinished control.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
@@ -93,11 +93,10 @@ def _teach(  # noqa: PLR0913  # the same arguments, and the number of the contro
 def shuffle_labels(labels: LabeledDataset, seed: int, number: int = 0) -> LabeledDataset:
     """Return the data set with shuffled labels in the train and dev rows; test rows are unchanged.
 
-    Text classes are permuted among texts, so a text says nothing about its class. Word tags are permuted among all
-    words of all texts, so only the tag frequencies can be learned. Permuting within a text would preserve its number of
-    names. Permuting whole tag sequences would preserve positions and transitions ("I-PER" after "B-PER").
-
-    ``number`` selects a different shuffling for each control.
+    ``number`` selects a different shuffling for each control. Text classes are permuted among texts, so a text carries
+    no information about its class. Word tags are permuted among all words of all texts, so only the tag frequencies can
+    be learned. Permuting within a text would preserve its number of names. Permuting whole tag sequences would preserve
+    positions and transitions ("I-PER" after "B-PER").
 
     >>> rows = [LabeledText(text, text.upper()) for text in "abcd"]
     >>> mixed = shuffle_labels(LabeledDataset("classify", ("A", "B", "C", "D"), rows, rows[:1], rows), seed=0)

@@ -32,12 +32,12 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Tokenised labelled texts in their order.
+    """Tokenised labelled texts, in the order of the rows.
 
-    ``labels`` has the label indices of each text. They are a single class, a tag per word, or the positions of the
-    answer's first and last token. For word tagging, ``places`` has the position of the token at which each word's tag
-    is predicted. It is GOES_ON if the word begins inside a token of an earlier word. It is UNREAD if the word has no
-    token, for example because of truncation. For other tasks, ``places`` is None.
+    ``labels`` has the label indices of each text: its class, a tag for each word, or the positions of the answer's
+    first and last token. ``places`` is None except for word tagging. There it has the position of the token at which
+    the tag of each word is predicted. It is GOES_ON if the word begins inside a token of an earlier word, and UNREAD if
+    the word has no token, for example because of truncation.
     """
 
     pieces: Texts
@@ -67,7 +67,7 @@ def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) 
 
 
 def sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return a pair for each text: its number of tokens, and its number of unknown tokens."""
+    """Return (number of tokens, number of unknown tokens) for each text."""
     unknown = tokenizer.unk_token_id
     return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
@@ -174,9 +174,9 @@ class FinetuneBatch:
 
 
 def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> FinetuneBatch:
-    """Return the batch of the rows with the indices ``some``.
+    """Return the batch of the texts in ``rows`` with the indices ``some``.
 
-    Rows are padded on the right with the token id ``padding``.
+    Token ids are padded on the right with ``padding``.
     """
     pieces = [rows.pieces[row] for row in some]
     real = laid_out([np.ones_like(one) for one in pieces], 0)

@@ -33,8 +33,8 @@ Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and th
 class LabelShares:
     """The predicted probabilities of all labels for every text, and the mean loss in nats.
 
-    Each text has an array (row, label), whose rows sum to 1. A classified text has a single row, a tagged text a row
-    for each word that has its own token.
+    ``shares`` has an array (row, label) for each text, whose rows sum to 1. A text with a class has a single row. A
+    tagged text has a row for each word that has its own token.
     """
 
     shares: list[NDArray[np.float32]]
@@ -117,8 +117,9 @@ def classes(said: LabelShares, labels: Sequence[str]) -> list[str]:
 def tags(said: LabelShares, places: Texts, labels: Sequence[str]) -> list[Told]:
     """Return the most probable tag of every word of each text, with its probability (0 to 1).
 
-    A word that begins inside a token of the preceding word continues the preceding word's tag. A word without tokens is
-    inside a span if the words around it are, and otherwise "O". Its probability is None.
+    ``places`` is that of ``Encoded``. A word that begins inside a token of the preceding word continues the preceding
+    word's tag. A word without tokens is inside a span if the words around it are, and otherwise "O". Its probability is
+    None.
     """
     return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
 
@@ -263,8 +264,8 @@ def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
 def features(texts: Sequence[str]) -> Any:
     """Return a TF-IDF vectoriser that suits the script of the texts.
 
-    It counts words and word pairs, or character 1- to 3-grams if at least half of the letters belong to scripts
-    without spaces.
+    It counts single words and pairs of words. If at least half of the letters belong to scripts without spaces, such as
+    Chinese, it counts n-grams of 1 to 3 characters instead.
 
     >>> features(["一只猫"]).analyzer, features(["a cat"]).analyzer
     ('char', 'word')

@@ -122,7 +122,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
 
 
 def recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
-    """Return the settings with which the run can be repeated, as JSON-compatible values."""
+    """Return the settings of a run as JSON-compatible values, with which the run can be repeated."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,

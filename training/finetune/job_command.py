@@ -132,7 +132,7 @@ def _task(job: Training, folder: Path) -> LabeledTask | QuestionSet:
         )
     rows, source = jobs.read_rows(folder / jobs.ROWS), job.source or "rows of one's own"
     if rows.kind != job.kind:
-        raise UserError(jobs.BROKEN)
+        raise UserError(jobs.UNREADABLE)
     if isinstance(rows, QuestionSet):
         return replace(rows, name=source, called=job.slug)
     return LabeledTask(rows, source, called=job.slug)

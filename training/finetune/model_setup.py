@@ -42,7 +42,7 @@ _BYTES = 20  # bytes per parameter: weight, gradient, two moments of AdamW, and 
 
 @dataclass(frozen=True)
 class FinetuneStart:
-    """An initial model that is ready for fine-tuning, in float32, with its tokenizer."""
+    """The initial model of a fine-tuning run, in float32 and with a task head, and its tokenizer."""
 
     model: Any
     tokenizer: Any
@@ -54,7 +54,7 @@ class FinetuneStart:
 def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the settings of the machine
     name: str, kind: HeadKind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
 ) -> FinetuneStart:
-    """Load a model with a task head of the given kind for these labels.
+    """Load a model with a task head for ``kind``, with an output for each of ``labels``.
 
     If the checkpoint has a head of the same size, its weights are used; otherwise the head is random, drawn by the
     seed. Raise UserError if the model cannot be fine-tuned.
@@ -92,7 +92,10 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 
 
 def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
-    """Raise UserError if ``kind`` is "tag" or "answer" and the tokenizer cannot return character offsets."""
+    """Raise UserError if the task needs character offsets that the tokenizer cannot return.
+
+    Only the tasks "tag" and "answer" (``kind``) need the positions of tokens in the text.
+    """
     if kind == "answer" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -113,7 +116,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
     """Set a padding token in a tokenizer and a configuration that have none, and pad on the right.
 
     The end-of-text token then also serves as padding, which is harmless because padded positions are masked. Raise
-    UserError if the tokenizer has neither token.
+    UserError if the tokenizer has neither a padding token nor an end-of-text token.
     """
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
@@ -186,7 +189,7 @@ def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so 
 
 
 def reopen_model(folder: Path, kind: HeadKind) -> Any:
-    """Load a fine-tuned model from a folder, as ``from_pretrained`` does by default."""
+    """Load a fine-tuned model and its task head from a local folder by ``from_pretrained``."""
     return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
 
 

@@ -60,17 +60,20 @@ def batch(fresh: bool) -> int:
 
 
 def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
-    """Return the number of steps of a run that no time limit shortens."""
+    """Return the number of steps of a run without a time limit.
+
+    It is ``settings.steps`` if given, or follows from ``settings.epochs``, but is then at least LEAST_STEPS.
+    """
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
 
 
 def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
-    """Return how many training steps fit into ``seconds``, and how many dev rows to score per evaluation.
+    """Return the number of training steps in ``seconds``, and the number of dev rows for each evaluation.
 
-    ``step`` is the seconds of a training step with ``batch`` rows. A row is assumed to take a third of that time in an
-    evaluation. ``dev`` is the number of available dev rows.
+    ``step`` is the duration of a training step with ``batch`` rows, in seconds. In an evaluation, a row is assumed to
+    take a third of its time in training. ``dev`` is the number of available dev rows.
 
     >>> plan_steps(60.0, step=0.12, batch=16, dev=700), plan_steps(18.0, step=0.4, batch=16, dev=1000)
     ((396, 500), (24, 100))

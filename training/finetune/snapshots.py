@@ -71,7 +71,7 @@ def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: Finetu
 
 
 def names(seen: UnseenSentences, at: int, start: FinetuneStart) -> tuple[str, ...]:
-    """Return the names of the tokens of sentence number ``at``, as shown on screen."""
+    """Return the tokens of the sentence with the index ``at``, as shown on screen."""
     reader = SafeTokenizer(start.tokenizer, start.name, "encoder", len(start.tokenizer))
     return reader.read(seen.rows[at].text, None, None, cut=len(seen.read.pieces[at])).row.labels
 
@@ -156,9 +156,9 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """A measurement of how far training moves each head's attention maps away from those of the initial model.
+    """A measurement of how far each head's attention maps have moved from those of the initial model.
 
-    Only the first ``many`` sentences of the recorder are compared.
+    Only the first ``many`` sentences of the recorder ``camera`` are compared.
     """
 
     def __init__(self, camera: SnapshotRecorder, many: int) -> None:
@@ -167,12 +167,11 @@ class Drift:
         self.telling = [camera.telling(at) for at in range(many)]
 
     def measure(self, model: Any) -> tuple[dict[str, FloatArray], list[FloatArray]]:
-        """Return how far each head of a model has moved from its initial maps, and the current maps.
+        """Return the divergence of each head from its initial maps in two versions, and the current maps.
 
-        The distance has the axes (sentence, layer, head): the Jensen–Shannon divergence of map rows, in bits, from 0
-        (unchanged) to 1. It is given as the mean over all rows and as the mean over the rows from which the label is
-        predicted (keys ``ROWS``). The latter is NaN if a sentence has no such row. Maps are returned for the shown
-        sentences only.
+        The version "all" is the mean over all rows of a map, and the version "telling" the mean over the rows from
+        which the label is predicted, NaN if a sentence has none. Each has the shape (sentence, layer, head): the
+        Jensen–Shannon divergence in bits, from 0 (unchanged) to 1. The maps are those of the first ``shown`` sentences.
         """
         every, telling, shown = [], [], []
         for at, after in enumerate(self.camera.maps(model, self.many)):
@@ -191,19 +190,19 @@ SUFFIX = Path(FILM).suffix
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The snapshots of a fine-tuning run: the measurement of the heads, and the folder with the results."""
+    """The snapshots of a fine-tuning run: ``drift`` measures the heads, and ``folder`` has the files."""
 
     drift: Drift
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots after ``step``, from which a resumed run may continue differently."""
+        """Delete the snapshots after ``step``, because a run that resumes there may continue differently."""
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()
 
     def frame(self, model: Any, step: int) -> None:
-        """Store a snapshot of a step: the maps of the first sentence, and the divergence of every head."""
+        """Store a snapshot of the model at a step: maps of the first sentence, and divergences of all heads."""
         bits, maps = self.drift.measure(model)
         self.folder.mkdir(exist_ok=True)
         save_arrays(self.folder / f"{step:08}{SUFFIX}", bits | {"maps": maps[0].astype(np.float16)})

@@ -97,7 +97,7 @@ NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared
 
 @dataclass(frozen=True)
 class Mark:
-    """The dev score and the dev loss at a training step, by which the best weights are chosen."""
+    """The dev score and the negative dev loss at a training step, by which the best weights are chosen."""
 
     score: float
     gain: float  # negative loss
@@ -107,8 +107,8 @@ class Mark:
     def rank(self) -> tuple[bool, float, float]:
         """Return a sort key that is larger for better weights.
 
-        Weights of a later step than 0 rank above the initial weights. Then the higher score wins, and between equal
-        scores the lower loss. Scores below NEAR_ZERO count as equal.
+        Weights after at least a single step rank above the initial weights. Then the higher score wins, and between
+        equal scores the lower loss. Scores below NEAR_ZERO count as equal.
 
         >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
         True
@@ -268,9 +268,9 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
 
 @dataclass(frozen=True)
 class RunInput:
-    """The data of a new run: the initial model, the encoded train rows, and ``facts``.
+    """The data of a new run: the initial model, its labels, and the encoded train rows.
 
-    The facts are settings that must be the same if the run is resumed.
+    ``facts`` are the settings that must be the same if the run is resumed.
     """
 
     start: FinetuneStart
@@ -295,8 +295,8 @@ def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its clas
 ) -> Made:
     """Create a run of the class ``made`` in a folder, or resume it from the folder's checkpoint.
 
-    ``dev`` is a function of the number of dev rows to evaluate; it returns the fields of the run with these rows.
-    ``film`` creates the recorder of snapshots, or returns None. May raise UserError.
+    ``dev`` takes the number of dev rows to evaluate and returns them as keyword arguments of ``made``. ``film`` returns
+    the recorder of snapshots, or None. May raise UserError.
     """
     start = given.start
     torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads

@@ -43,7 +43,7 @@ MOST_FILES, MOST_BYTES = 10, 50_000_000  # of a build: files, and bytes of all f
 MOST_OF_ONE, MOST_KEPT = 4, 40  # kept builds of a visitor, and of all visitors
 LINKS = 10_000  # of each head, so that an atlas has at most about 20 MB
 BUSY = gettext_lazy("Another atlas is being built here. Try again in some minutes.")
-NO_BUILD = gettext_lazy("This atlas was removed, or its link is incomplete.")
+NO_BUILD = gettext_lazy("This training or atlas was removed, or its link is incomplete.")
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
@@ -62,7 +62,7 @@ class AtlasBuild:
 
 @dataclass(frozen=True)
 class AtlasBuildStatus:
-    """The state of an atlas build, the last step that it reported, and an error message if it failed."""
+    """The state of an atlas build, and its last reported step; ``said`` is the error message if it failed."""
 
     build: AtlasBuild
     state: State
@@ -77,7 +77,7 @@ class AtlasBuildStatus:
 
     @property
     def has_atlas(self) -> bool:
-        """Return True if there is an atlas to open, even one of only some of the texts."""
+        """Return True if there is an atlas to open, complete or of a part of the texts."""
         return (self.atlas / MANIFEST).is_file()
 
 
@@ -122,7 +122,10 @@ class AtlasBuilds:
         return build
 
     def go_on(self, build_id: str) -> None:
-        """Continue a stopped or failed build; raise UserError if another is running or it does not exist."""
+        """Continue a stopped or failed build.
+
+        Raise UserError if another build is running, or if the build does not exist.
+        """
         with self._lock:
             found = self.look(build_id)
             if found.state in ("stopped", "failed"):
@@ -219,7 +222,7 @@ def _check(files: Sequence[tuple[str, bytes]]) -> None:
 
 
 def suffix_of(name: str) -> str:
-    """Return the suffix of a file name that decides its format; names with any other suffix give ".txt".
+    """Return the suffix of a file name in lower case if it names a supported format, else ".txt".
 
     >>> suffix_of("a.JSONL"), suffix_of("../../etc/passwd"), suffix_of("b.tsv")
     ('.jsonl', '.txt', '.tsv')

@@ -99,21 +99,28 @@ class RecordedRuns:
 
 
 def shares(runs: Sequence[BaselineRun]) -> FloatArray:
-    """Return the accuracies of the runs, shape (seed, distance)."""
+    """Return the accuracies (0 to 1) of runs with different seeds, shape (seed, distance).
+
+    A distance is the number of positions between the tokens that depend on each other.
+    """
     return np.array([[share for _, share in run.accuracy] for run in runs])
 
 
 def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
-    """Return the mean accuracy of each run at distances as in training and at longer distances, each (seed,)."""
+    """Return the mean accuracy of each run at the distances of the training and at longer distances.
+
+    Both arrays have the shape (seed,).
+    """
     trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
     values = shares(runs)
     return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
 
 
 def gradient_norms(runs: Sequence[BaselineRun], when: str) -> FloatArray:
-    """Return the gradient norms of the runs, shape (seed, tokens back from the last).
+    """Return the gradient norms of runs with different seeds, shape (seed, tokens back from the last).
 
-    ``when`` is "before" or "after", for the untrained or the trained network.
+    ``when`` is "before" or "after", for the untrained or the trained network. The first norm is that of the last token,
+    the second that of the token before it, and so on.
     """
     return np.array([run.before if when == "before" else run.after for run in runs])
 
@@ -209,7 +216,7 @@ class BaselineRunner:
                 self._current[1].end(signal.SIGTERM)
 
     def look(self, ask: BaselineRequest) -> BaselineStatus:
-        """Return the current status of a request."""
+        """Return the status of a requested run."""
         with self._lock:
             running = self._current is not None and self._current[0] == ask
             state, said = self._ends.get(ask, ("unasked", ""))

@@ -47,7 +47,7 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
 LONGEST = {"title": 120, "source": 400, "model": 400}  # longest strings in a request, in characters
 MOST_METRICS = 20_000_000  # bytes of metrics.jsonl that are read
-UNREADABLE = gettext_lazy("The settings of this training cannot be read. Remove it and start again.")
+UNREADABLE = gettext_lazy("This training cannot be read. Remove it and start again.")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,10 @@ class Training:
 
 @dataclass(frozen=True)
 class Status:
-    """The content of a job's status.json. ``pid`` is the id of the process that runs the job."""
+    """The content of a job's status.json: its state, its phase, and its turn in the queue.
+
+    ``said`` is the message of a failure, and ``pid`` the id of the process that runs the job.
+    """
 
     state: State
     phase: Phase = "teach"
@@ -117,7 +120,10 @@ class JobStatus:
         return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
-        """Return the logged rows of one kind, such as "step", of a phase; by default of the current phase."""
+        """Return the logged rows of the kind ``kind``, such as "step", in a phase of the job.
+
+        The default of ``phase`` is the current phase.
+        """
         run = {"teach": self.model, "twin": self.folder / TWIN}.get(phase or self.phase)
         return [] if run is None else metrics(run / "run" / "metrics.jsonl", kind)
 
@@ -133,7 +139,7 @@ def new_job(  # noqa: PLR0913  # all parts of a visitor's request
     source: str = "",
     settings: FinetuneSettings | None = None,
 ) -> Training:
-    """Create a job with an unguessable id; title and source are truncated."""
+    """Return a new request to fine-tune a model, with an unguessable id; title and source are truncated."""
     begun = datetime.now(UTC).isoformat(timespec="microseconds")
     title, source = title[: LONGEST["title"]], source[: LONGEST["source"]]
     drawn = secrets.token_urlsafe(16)
@@ -141,7 +147,7 @@ def new_job(  # noqa: PLR0913  # all parts of a visitor's request
 
 
 def default_settings(**changes: Any) -> FinetuneSettings:
-    """Return settings that leave one CPU core to the pages, updated with ``changes``."""
+    """Return the default settings for a visitor's job, with ``changes``; a CPU core is left to the pages."""
     return FinetuneSettings(**{"threads": max(1, cores() - 1), **changes})
 
 
@@ -214,7 +220,7 @@ def replace_file(file: Path, text: str) -> None:
 
 
 def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the rows of one kind, such as "step", in a metrics.jsonl; skip incomplete lines."""
+    """Return the rows of the kind ``kind``, such as "step", in a metrics.jsonl; skip incomplete lines."""
     found = []
     try:
         with file.open("rb") as stream:
@@ -305,8 +311,8 @@ def count_parameters(model: str, revision: str | None, settings: Settings) -> in
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
     """Return the jobs to delete so that a new model fits into the disk space, oldest first.
 
-    ``budget`` is the space in bytes, and ``coming`` the number of parameters of the new model. Jobs that wait or run
-    are never deleted, nor are the fine-tuned models from which they start.
+    ``looks`` are all jobs. ``budget`` is the space in bytes, and ``coming`` the number of parameters of the new model.
+    Jobs that wait or run are never deleted, nor are the fine-tuned models from which such jobs start.
     """
     found = sorted(looks, key=lambda look: look.job.begun)
     busy = [look for look in found if look.state in ("waiting", "running")]
@@ -324,7 +330,10 @@ def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[Jo
 
 
 def check_room(place: Path, coming: int) -> None:
-    """Raise UserError if the disk has too little space to fine-tune a model of ``coming`` parameters."""
+    """Raise UserError if the disk has too little free space to fine-tune a model.
+
+    ``place`` is a path on the disk, and ``coming`` the number of parameters of the model.
+    """
     needed = WHILE_LEARNING * coming + BESIDE
     free = shutil.disk_usage(place).free
     if free < needed:
@@ -338,7 +347,6 @@ def check_room(place: Path, coming: int) -> None:
 
 
 PARTS = ("train", "dev", "test")
-BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it and start again.")
 
 
 TaskRows = LabeledDataset | QuestionSet
@@ -373,7 +381,7 @@ def read_rows(file: Path) -> TaskRows:
             return QuestionSet(train, dev, test, str(head["name"]), bool(head["no_answer"]))
         return LabeledDataset(head["kind"], tuple(map(str, head["labels"])), *parts)
     except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError, lzma.LZMAError) as error:
-        raise UserError(BROKEN) from error
+        raise UserError(UNREADABLE) from error
 
 
 def _lines(labels: TaskRows) -> Iterator[Any]:

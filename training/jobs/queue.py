@@ -95,7 +95,10 @@ def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
 
 
 def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
-    """Return the state and the error message of a job whose process ended without writing them."""
+    """Return the state and the error message of a job whose process ended without storing them.
+
+    ``status`` is the exit status of the process. ``asked_to_end`` is True if the app sent it a signal to stop.
+    """
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))
@@ -124,7 +127,7 @@ def last_words(log: Path) -> str:
 
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that may wait or run: in total, and per visitor
-NO_JOB = gettext_lazy("This training was removed, or its link is incomplete.")
+NO_JOB = gettext_lazy("This training or atlas was removed, or its link is incomplete.")
 CUT_OFF = gettext_lazy("The app ended during this training. It can go on.")
 AGAIN = 1.0  # seconds between checks of the lock that another app may hold
 OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted

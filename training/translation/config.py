@@ -37,7 +37,7 @@ class Languages:
 
 @dataclass(frozen=True)
 class TranslationData:
-    """The held-out share of the sentence pairs, their maximum length, and the size of the vocabulary."""
+    """The held-out share of the source sentences, the limit of text length, and the vocabulary size."""
 
     held_out: Division = 0.02  # share of source sentences never trained on
     longest: Count = 60  # tokens of a text; training pairs with a longer text are left out

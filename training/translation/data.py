@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """Return a string that is the same for sentences that differ only in case, punctuation or spaces.
+    """Return a text in lower case without punctuation, with single spaces, to compare sentences by.
 
     >>> key("Well, that's it!") == key("well that's it")
     True
@@ -135,7 +135,10 @@ def learn_tokenizer(texts: Iterable[str], size: int, longest: int) -> PreTrained
 
 
 def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
-    """Wrap a ``tokenizers`` tokenizer for transformers; it truncates and pads only on request."""
+    """Wrap a tokenizer of the library ``tokenizers`` for transformers.
+
+    ``longest`` is the maximum number of tokens. The result truncates and pads only on request.
+    """
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
         pad_token=PAD,

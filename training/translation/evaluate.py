@@ -64,9 +64,10 @@ Aligned = tuple[str, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class AlignmentHead:
-    """The cross-attention head that most often has its largest weight on the aligned source word.
+    """The cross-attention head that aligns words best, with its accuracies on annotated word pairs.
 
-    Its accuracies are measured on sentences with annotated word pairs. Layers and heads are counted from 0.
+    A pair counts as right if the target word's largest weight is on the aligned source word. Layers and heads are
+    counted from 0.
     """
 
     layer: int

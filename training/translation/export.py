@@ -33,8 +33,9 @@ from training.translation.run import own_tokenizer, read_batches, sample_held_ou
 
 
 def draw_curves(file: Path) -> str:
-    """Return the curves of a metrics.jsonl as SVG: loss, accuracy, alignment and translation scores, by millions of
-    tokens.
+    """Return an SVG plot of a metrics.jsonl over millions of tokens.
+
+    It has the loss, the accuracy, the alignment and the translation scores.
     """
     scores = curves.lines(file, "evaluation")
     losses = [
@@ -234,10 +235,10 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
 
 
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
-    """Score an exported model in float32 on held-out sentences.
+    """Score an exported model in float32 on the held-out sentences ``held``.
 
-    Sentences whose references do not occur among the targets of the training pairs ``train`` are also scored
-    separately, as are short and long sentences.
+    Three groups of sentences are also scored separately: short sentences, long sentences, and sentences without a
+    reference that is also a target in the training pairs ``train``.
     """
     tokenizer = load_tokenizer(folder)
     where = precision("fp32")

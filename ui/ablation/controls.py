@@ -35,17 +35,22 @@ def keep_edits(kind: type[Any], edits: EditSet) -> None:
 
 
 def toggle_kept_edits(kind: type[Any], shown: EditSet, some: Sequence[Edit], part: str = "") -> None:
-    """Add the edits ``some`` to the page's options ``kind``, or remove them; use it only in a callback.
+    """Add the edits ``some`` to a page's stored edits, or remove them if all of them are stored.
 
-    If the options contain no edits yet, the edits on the screen, ``shown``, are taken as the present edits. ``part`` is
-    the stack of heads that name no stack.
+    Call this function only in a callback. ``kind`` is the class of the page's options, which store the edits. If they
+    contain no edits yet, the edits on the screen, ``shown``, count as stored. An edit code that names no stack refers
+    to the stack ``part``.
     """
     codes = get_params(kind).edits
     keep_edits(kind, toggle_edits(edits_of(codes, None, part)[0] if codes else shown, some))
 
 
 def draw_clear_button(kind: type[Any], edits: EditSet | None = None, key: str = "refused") -> None:
-    """Draw a button that removes all edits; it is disabled if ``edits`` is empty."""
+    """Draw a button that removes all edits; it is disabled if ``edits`` is empty, but not if it is None.
+
+    ``kind`` is the class of the page's options, which store the edits. ``key`` distinguishes several such buttons of a
+    page.
+    """
     st.button(
         translate(CLEAR),
         key=widget_key(kind, f"clear_{key}"),
@@ -66,11 +71,11 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
     shortcuts: Sequence[Shortcut] = (),
     form: str = "",
 ) -> None:
-    """Draw the panel of the edits: their number and names, a list, a text field, and a button that clears them.
+    """Draw the panel of the edits: their names, a list, a text field, and a button that clears them.
 
     ``kind`` is the class of the page's options. In the list the visitor can ablate each head of ``offered``, or make
-    its weights uniform. Each of ``shortcuts`` becomes a button that replaces the edits. ``form`` is the help of the
-    text field: the syntax of edit codes.
+    its weights uniform; ``describe`` returns the name of an edit there. Each of ``shortcuts`` becomes a button that
+    replaces the edits. ``form`` is the help of the text field: the syntax of edit codes.
     """
     listed, typed = widget_key(kind, "edits"), widget_key(kind, "codes")
     st.caption(count_edits(edits))

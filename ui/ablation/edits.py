@@ -1,4 +1,4 @@
-"""Ablated heads and masked edges: their codes in an address, their toggling by clicks, and sentences about them."""
+"""Ablated heads and masked edges: codes in an address, toggling by clicks, and sentences about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Head = tuple[int, int]
 
 
 def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, list[str]]:
-    """Parse the edit codes ``chosen`` of an address; also return a sentence for each code that could not be parsed.
+    """Parse the edit codes ``chosen`` of an address; also return a sentence for each invalid code.
 
     Without codes, return the ablation of ``head``, or no edits if ``head`` is None. A code that is a head's name, such
     as "3-1", means the ablation of this head in the stack ``part``.
@@ -43,7 +43,7 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """Return the edits after a click on the edits ``some``: if all are present, without them, else with them.
+    """Return the edits after a click on ``some``: without these edits if all are present, else with them.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -54,7 +54,7 @@ def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
 
 
 def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
-    """Return the ablation of all heads in ``places`` except those of layer ``layer``.
+    """Return the ablation of all heads in ``places`` that are in another layer than ``layer``.
 
     >>> keep_only(1, [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=0, head=1, part=''))
@@ -143,7 +143,9 @@ def edit_settings(edits: EditSet, view: View) -> dict[str, str]:
 
 
 def describe_metric(names: Sequence[str]) -> str:
-    """Return the name of a metric for a provenance; ``names`` are the two compared answers, or () for a vector.
+    """Return the name of a metric for the provenance of saved numbers.
+
+    ``names`` are the two answers whose log-odds are measured; () means that the sentence vector is compared.
 
     >>> describe_metric(("cat", "dog"))
     'log-odds of “cat” against “dog”'

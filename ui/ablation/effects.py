@@ -1,13 +1,13 @@
-"""The effects of many ablations on a number that the model computes, such as a logit, measured and as a table."""
+"""Effects of many ablations on a number that the model computes, such as a logit, and a table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 
 import numpy as np
 import streamlit as st
 
-from attention.edits import EditSet
+from attention.edits import Ablate, EditSet, MaskEdge, Uniform
 from attention.mask import FloatArray
 from i18n import _
 from inference.tasks.edit_effects import AnyEffects
@@ -31,11 +31,11 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     numbers: Callable[[Sequence[EditSet]], FloatArray],
     at_once: int = AT_ONCE,
 ) -> FloatArray:
-    """Return the change of a number by each edit set, relative to no edits, shape (set,); may raise UserError.
+    """Return the change of a number by each edit set, compared with no edits, shape (set,).
 
     ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
     measurement if the page is drawn again, and ``doing`` describes it on the page. ``at_once`` limits the tokens in a
-    batch. If the visitor stops the measurement, the array has only the edit sets measured so far.
+    batch. If the visitor stops the measurement, the array has only the edit sets measured so far. May raise UserError.
     """
     step = sets_per_request(tokens, at_once)
     starts = range(0, len(sets), step)
@@ -61,8 +61,36 @@ def answers_computation(request: AnyEffects, names: Sequence[str], at: int) -> C
     return Computation(code, request=request, names=tuple(names))
 
 
+def is_random(sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> bool:
+    """Return True if the measured edit sets are a random sample, and False if they are all other sets of their kinds.
+
+    ``sets`` are the result of ``random_sets`` for ``most`` sets, which has fewer only if no other sets exist.
+    ``found`` are the measured effects, fewer than ``sets`` if the visitor stopped.
+    """
+    return len(sets) >= most or len(found) < len(sets)
+
+
+def describe_compared(edits: EditSet, sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> str:
+    """Return a phrase for the edit sets with which the effect of ``edits`` is compared; see ``is_random``.
+
+    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1, 0.2])
+    'all 2 other heads'
+    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1])
+    '1 random edits of equal kinds and size (seed 0)'
+    """
+    if is_random(sets, found, most):
+        return _("{n} random edits of equal kinds and size (seed {seed})", n=len(found), seed=SEED)
+    if len(edits) == 1 and isinstance(edits[0], Ablate | Uniform | MaskEdge):
+        return _("all {n} other heads", n=len(found))
+    return _("all {n} other edits of equal kinds and size", n=len(found))
+
+
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """Return a CSV row for each head: its layer, its number and its value."""
+    """Return a CSV table with a row for each head: its layer, its number and its value.
+
+    ``found`` (head,) are the values of the heads ``places``; heads without a value are left out. ``unit`` is the
+    heading of the values.
+    """
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("Layer"), _("Head"), sentence_case(unit)], rows)

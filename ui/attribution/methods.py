@@ -40,9 +40,10 @@ MOST_MISSED = 0.05  # Maximum relative completeness error of integrated gradient
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The scores of an attribution method, shape (word,): the influence of each word on a vector or a logit.
+    """The score of each word by an attribution method, shape (word,).
 
-    A negative score means that the word lowers the logit of the explained label. Scores for a vector are not negative.
+    A score is the influence of the word on a vector or on the logit of the explained label. A negative score means that
+    the word lowers the logit. Scores for a vector are not negative.
     """
 
     name: str
@@ -69,9 +70,10 @@ class AttributionSet:
 
 @dataclass(frozen=True)
 class TargetLabel:
-    """The label to explain: its index ``number``, and the index ``at`` of the token with the tag.
+    """A predicted label whose logit is explained.
 
-    ``at`` is None for a label of the whole text.
+    ``number`` is the index of the label. ``at`` is the index of the token that the model tags with the label, or None
+    for a label of the whole text.
     """
 
     number: int
@@ -102,10 +104,10 @@ class TargetSpan:
 
 @dataclass(frozen=True, eq=False)
 class AttributionRequest:
-    """A request for attributions: a trace, the explained span of tokens (``focus``), and the spans of all words.
+    """A request for attributions to the ``words`` of a text, which are spans of tokens.
 
-    By default, the attributions explain the vector of ``focus``. If ``label`` is given, they explain the logit of a
-    label or an answer, and ``focus`` is the span that the task head reads.
+    By default, the attributions explain the vector of the span ``focus``. If ``label`` is given, they explain the logit
+    of a label or an answer, and ``focus`` is the span that the task head reads.
     """
 
     trace: Trace
@@ -292,7 +294,7 @@ USED = (mean_maps, norms_of, over_words, rollout, shares, with_residual, zeroing
 
 
 def shares_computation(question: AttributionRequest, ways: AttributionSet) -> Computation:
-    """Return notebook code for the part of a vector's attribution that goes to each word, shape (method, word).
+    """Return notebook code for each word's share of a vector's attribution, shape (method, word).
 
     The rows are the methods in ``ways``, and each row sums to one.
     """

@@ -111,7 +111,10 @@ def describe_prediction(asked: ExplainedLabel) -> str:
 
 
 def label_provenance(asked: ExplainedLabel) -> dict[str, Any]:
-    """Return the model and the texts of a prediction and its label, for the provenance of saved files."""
+    """Return the provenance of an explained label for saved files: the model, the texts and the label.
+
+    For a tag, the provenance also has the tagged token.
+    """
     at = {} if asked.at is None else {"tagged_token": f"{asked.at} “{asked.word}”"}
     return request_provenance(asked.request) | {"explained": asked.what} | at
 
@@ -165,10 +168,11 @@ def draw_methods(  # noqa: PLR0913  (independent options, by name)
     about: About | None = None,
     computation: Computation | None = None,
 ) -> None:
-    """Draw two matrices: the scores of words by each method, and the rank correlation of each pair of methods.
+    """Draw two matrices: the share of each word by each method, and the rank correlations of the methods.
 
-    The keys of the widgets are ``key`` and ``key`` with the suffix “_ways”. ``about`` is the provenance of the scores.
-    ``computation`` is the code of a notebook that computes them.
+    ``ways`` are the methods, and ``cells`` the words. ``on_pick`` is called if the visitor picks a cell of the first
+    matrix. The widget keys are ``key`` and ``key`` with the suffix “_ways”. ``about`` is the provenance of the scores,
+    by default the page's. ``computation`` is the code of a notebook that computes them.
     """
     settings = {"words": str(len(cells)), "integration_steps": str(WordPath.steps)}
     told = tuple({**(page_provenance() if about is None else dict(about)), **settings}.items())
@@ -194,11 +198,11 @@ def places_of_largest(values: FloatArray) -> list[int]:
 
 
 def describe_agreement(ways: AttributionSet) -> str:
-    """Return sentences that compare each attribution method with the ablation of words, the causal measure.
+    """Return sentences that compare each attribution method with the causal measure, ablation of words.
 
     They count the methods that rank the same word first as ablation does, and name the methods with the highest and
-    lowest rank correlation with ablation. A method with several first words does not count. Return "" if no rank
-    correlation is defined.
+    lowest rank correlation with ablation. A method with several words in first place does not count. Return "" if no
+    rank correlation is defined.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -239,7 +243,10 @@ def _ties(firsts: Sequence[Sequence[int]]) -> str:
 
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
-    """Return a CSV of each word's score by each method, and of its part of the sum of the method's absolute scores."""
+    """Return a CSV table with a row for each word: its score and its share by each method.
+
+    The share is the absolute value of the score, divided by the sum of the method's absolute scores.
+    """
     names = [_("Word")]
     for way in ways.attributions:
         names += [translate(way.name), _("{way}, share of the row", way=way.name)]
@@ -307,7 +314,10 @@ def _reader(asked: ExplainedLabel) -> str:
 
 
 def describe_masking(word: str, number: str, fall: float) -> str:
-    """Return a sentence on the word whose masking changes a number most; ``fall`` is the decrease of the number."""
+    """Return a sentence on the word whose masking changes a number most.
+
+    ``number`` is the name of the number, and ``fall`` its decrease.
+    """
     values = {"word": word, "number": number, "change": format_small(abs(fall))}
     if fall > 0:
         return _("Masking “{word}” lowers {number} most: by {change}.", **values)
@@ -315,9 +325,10 @@ def describe_masking(word: str, number: str, fall: float) -> str:
 
 
 def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name: str, key: str) -> None:
-    """Name the word whose masking changes the explained number most, and shade all words by their change.
+    """Show the word whose masking changes the explained number most, and shade all words by their change.
 
-    ``name`` is the name of the explained number on the page, and ``key`` the widget key of the strip.
+    ``name`` is the name of the explained number on the page, and ``key`` the widget key of the row of shaded words.
+    Draw nothing if ``ways`` has no effects of masking.
     """
     falls = ways.values(EFFECT)
     if falls is None:

@@ -25,7 +25,7 @@ from ui.state.session import (
     show_while_typing,
     typing_origin,
 )
-from ui.state.view_state import EXAMPLES, ViewState, example_of, fits
+from ui.state.view_state import EXAMPLES, ViewState, example_of, fits, named_fields
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -50,7 +50,9 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
-    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live)
+    data = composer.payload(
+        choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, named_fields(choice)
+    )
     with st.container(key=ROW, horizontal=True, vertical_alignment="bottom"):
         composer.mount(data, KEY, _on_submit)
         if chip:
@@ -64,9 +66,10 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:
-    """Return the example texts for a kind of model that an installed model can read.
+    """Return the examples for models of the kind ``kind`` that an installed model can read.
 
-    An example that names no model is English. An example that names no kinds suits all models except translators.
+    An example names the model that reads it; without a name, it is English text for the embedded model. An example that
+    names no kinds suits all models except translators.
     """
     installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
@@ -95,7 +98,10 @@ def _on_submit() -> None:
 
 
 def read_texts(texts: dict[str, str]) -> None:
-    """Set the texts of the view state. If the text was only edited, the selected head and words stay selected."""
+    """Set the given texts of the view state: ``texts`` maps the names of fields, such as "text", to texts.
+
+    If the text was only edited, the selected head and words stay selected.
+    """
     now, origin = get_view_state(), typing_origin()
     if texts != {name: getattr(now, name) for name in texts}:
         before = origin or now

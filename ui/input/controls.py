@@ -1,4 +1,8 @@
-"""Widgets for options, stages, heads and numbers, and the character spans of hidden words."""
+"""Widgets for options, stages, heads and numbers, and the character spans of hidden words.
+
+A stage is a step of a computation that a page can show separately. A hidden word is a word that the visitor replaces by
+a mask.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +40,13 @@ def control_row(name: str) -> DeltaGenerator:
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:
-    """Draw the widget for the option ``name`` of a page and return its value; a change is stored in the address.
+    """Draw the widget for the option ``name`` of a page and return its value.
 
-    ``kind`` is the class of the page's options, and ``widget`` a method of st or of a column. Label, help and choices
-    come from the field's declaration (viz/options.py), unless they are given here because they depend on the data.
-    ``format_func`` may return lazy messages. ``shown`` is the initial value instead of the option's.
+    A change is stored in the address. ``kind`` is the class of the page's options. ``widget`` is a method of st or of a
+    column, which is called with the arguments ``given`` and ``more``. Label, help and choices come from the field's
+    declaration (viz/options.py); a caller passes them only if they depend on the data. The argument ``format_func`` may
+    return messages that are not translated yet. The argument ``shown`` is a value that the widget shows instead of the
+    option's value.
     """
     declared = options_of(kind)[name]
     key = widget_key(kind, name)
@@ -64,11 +70,11 @@ ALL_STAGES = "all"  # Value of an option "stage" that shows every stage, such as
 
 
 def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: DeltaGenerator | None = None) -> str:
-    """Draw the row of stages with the buttons Back and Next, and return the stage to show, or ALL_STAGES.
+    """Draw the widget that selects a stage of a computation, with buttons Back and Next; return ``shown``.
 
     ``kind`` is the class of the page's options, whose field "stage" stores the stage. ``stages`` maps the names of the
-    stages to their titles, in order, and ``shown`` is the stage in the address. ``buttons`` is the container of the
-    buttons, by default the row itself.
+    stages to their titles, in order. ``shown`` is the stage in the address, or ALL_STAGES. ``buttons`` is the container
+    of the buttons, by default the row of stages.
     """
     names = list(stages)
     at = names.index(shown) if shown in names else len(names)
@@ -108,7 +114,7 @@ def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None],
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
-    """Return the selected (layer, head) if ``values`` has a number for it, else the head with the largest value.
+    """Return the selected (layer, head), or if it has no value, the head with the largest value.
 
     ``values`` has the shape (layer, head); layers without attention are NaN.
 
@@ -138,9 +144,10 @@ def head_name(layer: int, head: int) -> str:
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
-    """Return a phrase with the rank of a head among all heads, such as "rank 2 of 3"; rank 1 is the largest value.
+    """Return a phrase with the rank of a head among all heads, such as "rank 2 of 3".
 
-    ``values`` is (layer, head). NaN marks heads that do not count; heads with equal values share a rank.
+    ``values`` is (layer, head); rank 1 is the largest value. NaN marks heads that do not count; heads with equal values
+    share a rank.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
     'rank 2 of 3'
@@ -211,10 +218,11 @@ def blanks_as_masks(text: str) -> str:
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
-    """Return the character span of the word that is hidden when a text is opened, as a tuple of at most one span.
+    """Return the span of the word that is hidden when a text is opened, as a tuple of at most one span.
 
-    It is the example's focus word. Without an example it is the last of the first SHOWN words. The result is () if the
-    text contains [MASK] or the model's own ``mask``. In a script without spaces, each character is a word.
+    A span is (text, start, end) in characters. The word is the focus word of ``example``, if the text contains it, and
+    otherwise the last of the first SHOWN words. The result is () if a text contains [MASK] or the model's own ``mask``.
+    In a script without spaces, each character is a word.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())

@@ -65,10 +65,10 @@ MODEL = gettext_lazy("Model")
 
 
 def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """Draw the widgets that select a model and its revision.
+    """Draw the widgets that select a model and its revision, a commit or branch on the hub.
 
-    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a prefix that makes
-    the widget keys unique.
+    ``model`` and ``revision`` are the present selection. ``keep`` is called with the new model and revision; a new
+    model has the revision "". ``slot`` is a prefix that makes the widget keys unique.
     """
     cards = {card.id: card for card in fine_tuning.cards(model)}
     names = list(cards) if model in cards else [*cards, model]
@@ -106,7 +106,9 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
 
 
 def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
-    """Return a model's label in the list of models, with its download size or a note that it is unavailable.
+    """Return a model's label in the list of models, with its download size or a note if it is unavailable.
+
+    ``cards`` are the known models by name. ``reachable`` is False if the server cannot download models.
 
     >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
     >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)

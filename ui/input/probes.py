@@ -28,7 +28,7 @@ OWN = gettext_lazy("Your own")  # default family of a reader's probes
 
 @dataclass(frozen=True)
 class Probe:
-    """A prepared question about heads: a text with a source word and two candidates that a head may link it to.
+    """A prepared question about heads: to which of two candidates does a head link the source word?
 
     ``other`` is a changed version of the text, such as with another right candidate. ``neutral`` are rewordings that
     should not change the answer. In the library of the app, the first candidate is right in ``text``.
@@ -129,7 +129,7 @@ class KnownWords:
 
 
 def known_words(text: str) -> KnownWords | None:
-    """Return the pronoun, its noun and another noun of a sentence that the app has annotated; None for other texts.
+    """Return the pronoun, its noun and another noun of a sentence that the app has annotated, or None.
 
     >>> known_words("The animal didn't cross the street because it was too wide.")
     KnownWords(source='it', right='street', other='animal')
@@ -159,11 +159,11 @@ SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner
 
 
 def guess_nouns(view: View, source: int) -> list[int]:
-    """Return the indices of words that a pronoun may refer to, the likeliest first; ``source`` is the pronoun.
+    """Return the indices of words that a pronoun may refer to, the likeliest first.
 
-    Words before the pronoun precede words after it. Within each group the order is: words after a determiner,
-    capitalised words, capitalised words before the subject of a sentence (such as "Yesterday"), other words, and words
-    of less than SHORTEST letters. Determiners come last.
+    ``source`` is the index of the pronoun. Words before the pronoun precede words after it. Within each group the order
+    is: words after a determiner, capitalised words, capitalised words before the subject of a sentence (such as
+    "Yesterday"), other words, and words of less than SHORTEST letters. Determiners come last.
     """
     cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
     determiners = [at for at in cells if _is_determiner(view, at)]

@@ -1,7 +1,7 @@
-"""The second of two texts that a view compares: ready pairs of texts, and the widgets to choose or type it.
+"""The second of two texts that a view compares, and the widgets to choose or type it.
 
-Such a view declares an option ``other`` for the second text. If it is "", the text is taken from the ready pair that
-contains the first text.
+Such a view declares an option ``other`` for the second text. If it is "", the second text comes from a ready pair: two
+texts for comparison that the app provides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a p
 
 
 def other_of(text: str) -> str:
-    """Return the second text of the ready pair that contains this text, or "" if there is no such pair.
+    """Return the text that the app pairs with this text for a comparison, or "" if there is no such text.
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -54,10 +54,10 @@ def has_common_words(text: str, other: str) -> bool:
 
 
 def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
-    """Return the second text: ``other``, or if it is "", the text that a ready pair has for the first text.
+    """Return the second text: ``other`` if it is not "", else the text paired with the first text.
 
-    Return "" if there is none. If the visitor edits the first text, the second text stays: it is stored in the page's
-    options ``kind``.
+    Return "" if there is neither. A small edit of the first text may break a ready pair; the second text then stays and
+    is stored in the page's options ``kind``.
     """
     shown: str = st.session_state.get(OTHER, "")
     if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -76,9 +76,9 @@ def pick_second_text(
 ) -> str:
     """Draw the widgets for the second text and return it; "" if there is none yet.
 
-    The text is stored in the page's options ``kind``. If the visitor types a text, the options ``fixed`` are stored
-    with it. If a ready pair is selected, these options are set to "". ``place`` is the row of widgets, by default a new
-    row, and ``about`` is the help text.
+    ``other`` is the present second text. A new text is stored in the page's options ``kind``. If the visitor types it,
+    the options ``fixed`` are stored with it; if the visitor selects a ready pair, these options are set to "".
+    ``place`` is the row of widgets, by default a new row, and ``about`` the help text of the field.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other

@@ -70,10 +70,11 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 
 
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
-    """Draw the widget that selects the encoding of a file that is not Unicode; return the encoding, or "" to guess it.
+    """Draw a widget that selects the encoding of a file; return the encoding, or "" to guess it.
 
-    ``read`` returns the content and is called once for each file. A page that shows the guessed encoding itself passes
-    ``before``, the encoding in its last run.
+    For a Unicode file, draw nothing and return "". ``key`` is the widget key, ``file_id`` identifies the file's
+    content, and ``name`` is its name. ``read`` returns the content and is called once for each file. A page that shows
+    the guessed encoding itself passes ``before``, the encoding in its last run.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:

@@ -41,11 +41,10 @@ def show_unknown_words(choice: ViewState, trace: Trace) -> None:
 
 
 def require_readable(trace: Trace, head: str = "") -> Trace:
-    """Return the trace; raise UserError if too many of its tokens are unknown to the model.
+    """Return the trace; raise UserError if at least a third of a text's tokens are unknown to the model.
 
-    The limit is a third of the tokens of any text. The model reads the same token for all unknown words, so its
-    results would be misleading. The error offers a model that knows the words, and that has the task head ``head``
-    if it is given.
+    The model reads the same token for all unknown words, so its results would be misleading. The error offers a model
+    that knows the words, and that has the task head ``head`` if it is given.
     """
     for row in (trace.source, trace.target):
         if row is not None:
@@ -77,8 +76,8 @@ def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> N
 def describe_unknown(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
     """Return a sentence with the number of words that are not in the vocabulary of the model ``name``.
 
-    ``piece`` is the token that the model reads instead of these words. If a ``better`` model is given, a second
-    sentence states why it can read them.
+    ``many`` of the text's ``words`` words are not in it. The model reads the token ``piece`` instead of each of them.
+    If a ``better`` model is given, a second sentence states why it can read them.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
     '1 of 7 words are not in the vocabulary of BERT: read as [UNK].'

@@ -42,7 +42,7 @@ HELP = gettext_lazy("The encoder reads the source; the decoder attends to the so
 def pick_part(trace: Trace, look: ViewOptions) -> None:
     """Draw the widget that selects the stack (encoder, decoder, cross-attention) if the trace has several.
 
-    Show a notice if the stack has no queries, keys and values.
+    ``look`` has the selected stack. Show a notice if this stack has no queries, keys and values.
     """
     if len(trace.parts) > 1:
         st.session_state[PARTS_KEY] = look.part or trace.part

@@ -50,7 +50,7 @@ def patches(trace: Trace, request: Request) -> Response:
 
 
 def norms(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map of weights times value norms, coded as in ``patches``."""
+    """Return a head's whole map of weights times norms of value vectors, coded as in ``patches``."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -58,13 +58,13 @@ def norms(trace: Trace, request: Request) -> Response:
 
 
 def norms_rows(trace: Trace, request: Request) -> Response:
-    """Return the attention from a query token in all heads, as weights times value norms, in float16."""
+    """Return the attention from a query in all heads, as weights times norms of value vectors, in float16."""
     token = number(request.query_params, "query", len(trace.source))
     return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
 
 
 def norms_columns(trace: Trace, request: Request) -> Response:
-    """Return the attention to a key token in all heads, as weights times value norms, in float16."""
+    """Return the attention to a key in all heads, as weights times norms of value vectors, in float16."""
     token = number(request.query_params, "key", len(trace.source))
     with get_trace_store().gate:
         found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
@@ -87,7 +87,10 @@ def page(trace: Trace, request: Request) -> Response:
 
 
 def description_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
-    """Return the (label, value) pairs written on a saved picture: model, size and attribution."""
+    """Return the (label, value) pairs written on a saved picture: model, size and the picture's source.
+
+    ``cited`` names the source, "" if it is unknown. Pairs without a value are left out.
+    """
     _grid, given = grid_and_picture(trace)
     told = [
         (_("Model"), trace.model.name),

@@ -40,7 +40,7 @@ def own_room_code() -> str | None:
 
 
 def attends_any() -> bool:
-    """Return True if this visitor is a student in any class on this server."""
+    """Return True if this visitor is a student in any class of this server."""
     return _file().exists() and store().attends(visitor_secret())
 
 

@@ -1,4 +1,4 @@
-"""How strongly each head links a source word to two candidates, in a text and in its variants."""
+"""The strength with which each head links a source word to two candidates, in a text and its variants."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class HeadAnswers:
         return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
 
     def baseline(self, layer: int, head: int) -> tuple[float, str]:
-        """Return the baseline of the weight between the source word and the first candidate, and the baseline's name.
+        """Return the baseline of the link between source word and first candidate, and the baseline's name.
 
-        The baseline is the larger of the column mean and the positional prior of the head.
+        The baseline is a weight: the larger of the column mean and the positional prior of the head.
         """
         usual = float(np.nan_to_num(self.usual[0, layer, head]))
         placed = 0.0 if self.placed is None else float(self.placed[0, layer, head])
@@ -91,9 +91,10 @@ class HeadAnswers:
         return f"“{self.view.keys[cell].text}”"
 
     def key_counts(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return the key of the link with the first candidate, and how many other words attend most to this key.
+        """Return the key of the link with the first candidate, and how many words attend most to it.
 
-        The result is (key, number of these words, number of all other words).
+        The key is the first candidate, or the source word if ``inward``. The result is (key, number of other words that
+        attend most to it, number of all other words).
         """
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
@@ -104,6 +105,7 @@ class HeadAnswers:
 def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
     """Return the strength of the links between ``words`` in every head.
 
+    The links lead from the source word to its candidates, or from the candidates to the source word if ``inward``.
     ``choice.by`` selects the measure of strength: "weight", or "excess" for the weight above baseline.
     """
     survey, habits = load_baselines(choice, view)
@@ -147,11 +149,11 @@ USED = (expected_links, follows, links, load_priors, preference, summarize_heads
 def strengths_computation(
     numbers: str, asked: HeadAnswers, request: TraceRequest | None, again: HeadAnswers | None = None
 ) -> Computation | None:
-    """Return notebook code that computes ``numbers``, an expression with ``found``, (candidate, layer, head).
+    """Return notebook code that computes ``numbers``, a Python expression with the name ``found``.
 
-    ``found`` are the strengths of ``asked``, for the trace of ``request``. Without a request, return None. If ``again``
-    is given, the strengths in a changed text, the expression may also use ``before`` and ``after``. They are the
-    preferences of each head in the first and in the changed text.
+    In the notebook, ``found`` (candidate, layer, head) are the strengths of ``asked``, from the trace of ``request``.
+    If ``again``, the strengths in a changed text, is given, the expression may also use ``before`` and ``after``: the
+    preferences of each head in the first and in the changed text. Return None if ``request`` is None.
     """
     if request is None:
         return None

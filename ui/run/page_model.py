@@ -71,10 +71,11 @@ def remember_kind(model: str, kind: str) -> None:
 
 @dataclass(frozen=True)
 class PageModel:
-    """The model that a page uses: the selected model or a substitute for it.
+    """The model that a page uses: the selected model, or a substitute if it lacks the page's task head.
 
-    If it is a substitute, ``reason`` is a sentence about it. ``substitutes`` are the installed models that can be used
-    instead, and ``options`` are the page's options, which store the visitor's choice among them.
+    For a substitute ``instead`` is True, and ``reason`` may be a sentence about it. ``substitutes`` are the installed
+    models that can be used instead. ``options`` is the class of the page's options, which store the visitor's choice
+    among them.
     """
 
     model: str
@@ -176,7 +177,8 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
 def fitting_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
     """Return the views that a model supports: those for its task heads, then some that need no task head.
 
-    ``lacking`` are task heads that an earlier request has shown to be missing.
+    ``card`` is the card of the model, if there is any, and ``kind`` its kind, such as "encoder". ``lacking`` are task
+    heads that an earlier request has shown to be missing.
 
     >>> fitting_views(None, "encoder-decoder")
     ['translate', 'explore', 'roles']
@@ -200,7 +202,7 @@ def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard) 
 
 
 def unfit_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
-    """Return the views that the model does not support.
+    """Return the views that the model does not support; the parameters are those of ``fitting_views``.
 
     >>> unfit_views(None, "encoder-decoder")
     ['masked_words', 'next_sentence', 'answers', 'generate', 'cause', 'agreement']
@@ -245,7 +247,7 @@ def _remember_lack(who: PageModel, choice: ViewState) -> None:
 
 
 def note_lacking(head: str, choice: ViewState) -> bool:
-    """Record that the selected model lacks the task head ``head``; return True if this was not recorded before."""
+    """Record that the selected model lacks the task head ``head``; return True if this is new."""
     lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
     key = (choice.model, choice.revision, head)
     new = key not in lacking

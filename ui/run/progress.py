@@ -26,9 +26,10 @@ PATIENCE = 0.5  # Seconds before the progress bar appears.
 def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
     """Yield 0 to ``total`` - 1 with a progress bar; end early if the visitor stops the work.
 
-    ``mark`` identifies the work and must depend on all its inputs. The backend caches the answers of the steps. If the
-    work continues, only the missing steps are therefore computed. If the operator limits the time of continuous work
-    (settings.at_a_stretch), the loop ends after that time, but makes at least one new step.
+    ``mark`` identifies the work and must depend on all its inputs; ``doing`` is the label of the progress bar. The
+    backend caches the answers of the steps. If the work continues, only the missing steps are therefore computed. If
+    the operator limits the time of continuous work (settings.at_a_stretch), the loop ends after that time, but makes at
+    least one new step.
     """
     most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
     place, begun, bar = st.empty(), monotonic(), None
@@ -103,7 +104,7 @@ class PassProgress:
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
     """Inside the block, show the progress of backend requests; raise Cancelled if the visitor stops them.
 
-    ``mark`` identifies the work and must depend on all its inputs.
+    ``mark`` identifies the work and must depend on all its inputs. ``doing`` is the label of the progress bar.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})
@@ -138,12 +139,18 @@ Question = TypeVar("Question", bound=ModelRequest[Any])
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
-    """Return the backend's answers to ``questions``, in order; fewer if the visitor stops. May raise UserError."""
+    """Return the backend's answers to ``questions``, in order; fewer if the visitor stops the work.
+
+    ``doing`` is the label of the progress bar. May raise UserError.
+    """
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
 def map_questions(questions: Sequence[Question], doing: str, ask: Callable[[Question], Told]) -> list[Told]:
-    """Return the results of ``ask`` for each of ``questions``, in order; fewer if the visitor stops."""
+    """Return the results of ``ask`` for each of ``questions``, in order; fewer if the visitor stops.
+
+    ``doing`` is the label of the progress bar.
+    """
     if not questions:
         return []
     mark = f"{questions[0].key}:{len(questions)}"
@@ -157,9 +164,10 @@ MOST_STATES = 8  # Maximum number in a session; a state takes about 100 kB, or a
 
 
 def may_begin(key: str, many: int, label: str) -> bool:
-    """Return True if a computation may start: it has at most UNASKED texts, or the visitor has started it.
+    """Return True if a computation with ``many`` texts may start; otherwise draw a start button.
 
-    Otherwise draw the start button and return False.
+    It may start if it has at most UNASKED texts, or if the visitor has clicked the button. ``key`` identifies the
+    computation, and ``label`` is the text of the button.
     """
     asked: set[str] = st.session_state.setdefault(ASKED, set())
     if many <= UNASKED or key in asked:
@@ -170,10 +178,10 @@ def may_begin(key: str, many: int, label: str) -> bool:
 
 
 def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
-    """Score heads on a corpus; return the state, which is incomplete if the visitor stops.
+    """Score heads on a corpus with a progress bar; return the state, incomplete if the visitor stops.
 
-    Raise UserError if a request fails, or if the model does not know the words of most texts. The session stores the
-    state, so that only the rest is computed if the work continues.
+    ``doing`` is the label of the progress bar. Raise UserError if a request fails, or if the model does not know the
+    words of most texts. The session stores the state, so that only the rest is computed if the work continues.
     """
     states: dict[str, ScoringState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, None) or ScoringState(run.key)

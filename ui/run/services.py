@@ -47,7 +47,11 @@ WRITTEN = "written-"  # Prefix of a trace's id: cross-attention rows labelled by
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """The view options of a trace: the stack (encoder, decoder, cross-attention) and the visitor's switches."""
+    """The view options of a trace: the stack to show, and the visitor's three switches.
+
+    ``part`` is the stack (encoder, decoder, cross-attention), "" for the trace's first. ``words`` merges tokens into
+    words, and ``special`` shows special tokens. If these are hidden, ``renormalise`` scales each row to sum to one.
+    """
 
     part: str = ""
     words: bool = False
@@ -139,7 +143,7 @@ class TraceStore:
     def by_writing(self, trace: Trace) -> Trace:
         """Return the trace with each cross-attention row labelled by the token that its step generates.
 
-        Only the stack "cross" of this trace is valid.
+        Use only the stack "cross" of this trace, because the rows of the decoder would have wrong labels.
         """
         return replace(read(trace, CrossRowConvention.WRITING), id=f"{WRITTEN}{trace.id}")
 
@@ -185,10 +189,10 @@ def page_visitor() -> Visitor | None:
 
 
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
-    """Return the positional prior of the heads in a stack of ``model``, or None if there is none for this trace.
+    """Return the positional prior of the heads in the stack ``part``, or None if there is none.
 
-    The prior is the mean weight that a head gives each position in the sentences on which it was measured. It is
-    missing for an opened file, for a trace of another model, and if the model cannot read these sentences.
+    The prior is the mean weight that a head of ``model`` gives each position in the sentences on which it was measured.
+    It is missing for an opened file, for a trace of another model, and if the model cannot read these sentences.
     """
     try:
         name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model

@@ -169,11 +169,11 @@ LONG = 5_000  # Characters that the embedded model traces in less than a second.
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return the part of the selection that survives an edit of the text: fields of the view state, and notes.
+    """Return the part of the selection that survives an edit of the text, and notes on the rest.
 
-    The notes are sentences about words that are gone. For a new text, return ({}, []). The edited text is traced here,
-    and the page later finds the trace in the cache. For a text of more than LONG characters nothing survives, because
-    the page traces it with a progress bar and a stop button.
+    The selection consists of fields of the view state. The notes are sentences about words that are gone. For a new
+    text, return ({}, []). The edited text is traced here, and the page later finds the trace in the cache. For a text
+    of more than LONG characters nothing survives, because the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []

@@ -7,6 +7,7 @@ import threading
 import time
 from importlib.util import find_spec
 
+import psutil
 import streamlit as st
 
 from inference import TraceRequest
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 # The imports take five seconds of a core, and would double the time to a first page that is drawn at the same time.
 HEAD_START = 3  # Seconds between the start and the imports, for a browser that opens with the app.
 DRAWING = 3  # Seconds between the end of a page's script and the imports, in which the browser draws the page.
+MOST_LOADED = 10  # Largest factor by which a busy machine lengthens the two times.
 ENDLESS = (
     "httptools is installed here, and with it Streamlit's server takes in a request's head without an end, so that a"
     " stranger can fill its memory. Uninstall it (pip uninstall httptools), or start in an environment of its own."
@@ -54,10 +56,10 @@ def announce() -> None:
 def warm_up() -> None:
     """Load the default model, so that the first visitor who changes something waits less.
 
-    The first page is drawn before, from stored answers.
+    The first page is drawn before, from stored answers. On a busy machine its browser needs more time.
     """
-    time.sleep(HEAD_START)
-    SCRIPTS.wait_for_rest(DRAWING)
+    time.sleep(HEAD_START * load_per_core())
+    SCRIPTS.wait_for_rest(DRAWING * load_per_core())
     try:
         get_backend().prepare(DEFAULT_MODEL)
         trace = get_backend().trace(TraceRequest(DEFAULT_MODEL, EXAMPLES[0]["text"]))
@@ -68,3 +70,8 @@ def warm_up() -> None:
             raise
         # The page loads the model again and shows the error; here the error must not stop the server.
         log.warning("The model %s could not be prepared.", DEFAULT_MODEL, exc_info=True)
+
+
+def load_per_core() -> float:
+    """Return the number of running processes per core in the last minute, from 1 to MOST_LOADED."""
+    return min(max(1.0, psutil.getloadavg()[0] / (psutil.cpu_count() or 1)), MOST_LOADED)

@@ -137,7 +137,11 @@ def atlas_name(picked: str) -> str | None:
 
 
 def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
-    """Draw the widget that selects an atlas, and return the atlas; return None with a notice if there is none."""
+    """Draw the widget that selects an atlas, and return the atlas.
+
+    If there is no atlas, show a notice and return None. ``kind`` is the class of the page's options, and ``place`` the
+    container.
+    """
     options = get_params(kind)
     titles = atlas_titles(options.atlas)
     shown = atlas_name(options.atlas)
@@ -192,15 +196,20 @@ def label_name(label: HeadLabel) -> str:
 
 
 def label_direction(label: HeadLabel) -> str:
-    """Return which word of a head's relation attends to which, such as "dependent to head", in the visitor's language.
+    """Return the direction of a head's relation, such as "dependent to head", in the visitor's language.
 
-    Return "" if the label is not a relation but a share of attention.
+    The first word of the phrase attends to the second. Return "" if the label is not a relation but a share of
+    attention.
     """
     return translate(DIRECTIONS.get(label.direction, label.direction))
 
 
 def label_text(label: HeadLabel) -> str:
-    """Return sentences with a head's label, its score on held-out texts with n and an interval, and the baselines."""
+    """Return sentences on a head's label: its score on held-out texts, and the baselines.
+
+    The score has an interval and n, the number of links or texts. The baselines are the best rule without a model, if
+    there is any, and the best head with random weights.
+    """
     values: dict[str, Any] = {
         "name": label_name(label),
         "value": label.value,
@@ -223,14 +232,17 @@ def label_text(label: HeadLabel) -> str:
 
 
 def brief_label(label: HeadLabel) -> str:
-    """Return a head's label with its direction, score, n and the largest score of random weights, for a table."""
+    """Return a head's label as a short text for a table: name, direction, score, n and baseline.
+
+    The score is measured on n held-out links or texts. The baseline is the largest score of a head with random weights.
+    """
     random = f"{_('Random weights')}: {label.random:.0%}"
     parts = (label_name(label), label_direction(label), f"{label.value:.0%}", f"n = {label.n:,}", random)
     return " · ".join(part for part in parts if part)
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
-    """Return the traces of some windows of text.
+    """Return the traces of some windows of an atlas, which are excerpts of its texts, by their indices.
 
     If the model cannot read them, show an error on the page and return None.
     """
@@ -246,9 +258,10 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with those links of a head that are furthest above the column mean (excess).
+    """Draw the tokens of a text, and the head's links whose weights are furthest above the column mean.
 
-    If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
+    The column mean is the mean weight that a key receives from the queries. If ``link`` (query, key) is given, it is
+    drawn in the accent colour, and only the tokens around it are shown. ``key`` is the widget key.
     """
     view = View(trace, part=head.part)
     weights = view.weights(head.layer, head.head)

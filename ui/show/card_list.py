@@ -1,4 +1,7 @@
-"""Counter-examples as cards with links: a list, and the board of a class of students."""
+"""Counter-examples as cards with links: a list, and the board of a class of students.
+
+A counter-example is a sentence in which a head gives the wrong noun more weight from a pronoun.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ NAMES = ("model", "layer", "head", "text", "source", "right", "other", "right_we
 
 
 def draw_card_list(cards: Sequence[Card]) -> None:
-    """Draw cards with their links, and their download."""
+    """Draw a list of counter-examples (cards) with their links, and a button that downloads the list."""
     for at, card in enumerate(cards):
         _draw_card(card, f"card_{at}")
     download_button(
@@ -35,7 +38,10 @@ def draw_card_list(cards: Sequence[Card]) -> None:
 
 
 def draw_board(code: str) -> None:
-    """Draw the board of a class of students, with new cards as students send them."""
+    """Draw the board with the cards of a class of students, and add new cards as students send them.
+
+    ``code`` is the code of the class. A card is a counter-example that a student has found.
+    """
     st.subheader(_("The board"))
     redraw_every(EVERY, _draw_posted, code)
 

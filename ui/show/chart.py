@@ -118,9 +118,10 @@ def draw_notebook_menu(
     provenance: About,
     computation: Computation | None,
 ) -> None:
-    """Draw a menu with the methods sentence, the citation and, if there is a computation, a notebook of ``numbers``.
+    """Draw a menu with the methods sentence, the citation and a notebook, for a figure named ``title``.
 
-    It is for figures that save their own images and tables.
+    The notebook computes the figure's ``numbers`` by ``computation``; if this is None, there is no notebook. Use this
+    menu for figures that save their own images and tables. ``provenance`` returns the origin of the numbers.
     """
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:

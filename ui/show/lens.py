@@ -20,7 +20,10 @@ TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Compute and draw the logit lens of masked token number ``at``: the predictions after each layer."""
+    """Compute and draw the logit lens of a masked token: the model's predictions after each layer.
+
+    ``at`` is the number of the masked token in the text.
+    """
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -92,9 +95,10 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the layer from which on the first token that the lens follows is always ranked first.
+    """Return a sentence with the first layer from which the followed token keeps rank 1.
 
-    If the token is not ranked first after the last layer, the sentence states its rank there.
+    The followed token is the first of ``found.followed``. If it does not have rank 1 after the last layer, the sentence
+    states its rank there.
     """
     first = found.ranks[:, 0] == 1
     rows = len(first)

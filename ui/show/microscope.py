@@ -61,9 +61,10 @@ def selection_token_for(trace_id: str, look: ViewOptions) -> dict[str, str] | No
 
 
 def apply_selection(trace_id: str, look: ViewOptions, choice: ViewState, said: Any) -> KeptSelection | None:
-    """Return the view state ``choice`` after a selection ``said`` by the browser, with the session entries to store.
+    """Return the view state after a selection in the browser, with the session entries to store.
 
-    Return None if a script run must apply the selection.
+    ``choice`` is the view state before, and ``said`` the selection as sent by the browser. Return None if a script run
+    must apply the selection.
     """
     trace = get_trace_store().find(trace_id)
     if trace is None or not well_formed(said):
@@ -110,7 +111,8 @@ def draw_matrices(  # noqa: PLR0913  (independent options, by name)
 ) -> None:
     """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text.
 
-    ``computation`` is notebook code that computes the first matrix.
+    ``numbers`` prints the value of each cell; None prints it in small matrices only. ``computation`` is notebook code
+    that computes the first matrix.
     """
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
@@ -123,7 +125,10 @@ BOTH = gettext_lazy("This sentence and this head")
 
 
 def explore_link(there: ViewState, what: str = BOTH) -> None:
-    """Draw a link that opens the view state ``there`` on Explore, unless its text is too long for an address."""
+    """Draw a link that opens the view state ``there`` on Explore, if its text fits into an address.
+
+    ``what`` is a phrase for the tooltip of the link: the things that it opens.
+    """
     if fits(there):
         link_to_view(
             "explore",

@@ -17,8 +17,12 @@ from ui.state.session import set_view_state
 KEY = "pronoun_head"
 
 
-def describe_pronoun_head(found: PronounHeadScore) -> str:
-    """Return a sentence on a pronoun head's accuracy on held-out links, and that of the best baseline rule."""
+def describe_pronoun_head(found: PronounHeadScore, other: tuple[int, int] | None = None) -> str:
+    """Return sentences on a pronoun head's accuracy on held-out links, and that of the best baseline rule.
+
+    ``other`` is the (layer, head) that the page shows for its own sentence. Its accuracy on the same links is added, so
+    that a reader sees how the head of a single sentence does on other sentences.
+    """
     values = {
         "head": head_label(found.layer, found.head),
         "accuracy": found.accuracy,
@@ -28,17 +32,30 @@ def describe_pronoun_head(found: PronounHeadScore) -> str:
         "p": found.p,
     }
     said = _(
-        "Best pronoun head {head}: right on {accuracy:.0f} % of {links:,} held-out links; the rule “{rule}” on "
-        "{rule_accuracy:.0f} % (two-sided p = {p:.2g}).",
+        "Best pronoun head {head}: right on {accuracy:.0f}% of {links:,} held-out links; the rule “{rule}” on "
+        "{rule_accuracy:.0f}% (two-sided p = {p:.2g}).",
         **values,
     )
-    return said if found.p <= LEVEL else join_sentences(said, _("The difference is not significant."))
+    doubt = "" if found.p <= LEVEL else _("The difference is not significant.")
+    return join_sentences(said, doubt, _describe_other(found, other))
 
 
-def draw_pronoun_head(trace: Trace) -> None:
-    """Draw the score of the model's pronoun head and a button that selects this head.
+def _describe_other(found: PronounHeadScore, other: tuple[int, int] | None) -> str:
+    """Return a sentence on the accuracy of another head on the same links; "" if it is the best head or unknown."""
+    if other is None or other == (found.layer, found.head):
+        return ""
+    layer, head = other
+    if layer >= len(found.hits) or head >= len(found.hits[layer]):
+        return ""
+    accuracy = 100 * found.hits[layer][head] / found.links
+    return _("Head {head}: {accuracy:.0f}% of the same links.", head=head_label(layer, head), accuracy=accuracy)
 
-    Draw nothing if the text has no pronoun, or if the app has no stored pronoun head for the model.
+
+def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
+    """Draw the score of the model's stored pronoun head, and a button that selects this head.
+
+    ``other`` (layer, head) is a head whose score is drawn for comparison. Draw nothing for a pair of texts, for a text
+    without a pronoun, or if the app has no stored pronoun head for the model.
     """
     found = stored_pronoun_head(trace.model)
     if found is None or trace.pair or pronoun_in(View(trace, words=True)) is None:
@@ -53,4 +70,4 @@ def draw_pronoun_head(trace: Trace) -> None:
             kwargs={"layer": found.layer, "head": found.head},
             width="content",
         )
-        st.caption(describe_pronoun_head(found))
+        st.caption(describe_pronoun_head(found, other))

@@ -30,7 +30,10 @@ def draw_published(who: PageModel) -> None:
 
 
 def answers(title: str, found: MaskedAccuracy) -> str:
-    """Return a sentence with the accuracy of the app's own BERT on masked words and next sentences."""
+    """Return a sentence with the accuracy of the app's own BERT on masked words and next sentences.
+
+    ``title`` is the name of the model, and ``found`` the measured accuracies.
+    """
     return _(
         "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} first and "
         "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}); of "

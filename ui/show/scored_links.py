@@ -142,10 +142,11 @@ def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
 
 
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
-    """Return a line about a link: hit or miss, the head's weight on the right word, and its largest weight.
+    """Return a line about a link: hit or miss, the weights of the right word and of another, and the rule.
 
-    If there are two candidates, the line has the weight of each. ``worth`` are the weights of the candidates, NaN for
-    other words. ``direction`` is 0 if the source word is the query, and 1 if it is the key.
+    ``worth`` (word,) are the head's weights on the candidates, NaN for other words. The line has the weight of the
+    wrong candidate, or the largest weight if there are more than two candidates. It ends with the result of the
+    baseline rule. ``direction`` is 0 if the source word is the query, and 1 if it is the key.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -179,7 +180,7 @@ def word(one: ListedLink, unit: int) -> str:
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """Return the weight of word ``unit`` as text: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
+    """Return the weight of word ``unit`` with 2 decimals, or with 4 if all of ``worth`` are below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -188,7 +189,10 @@ def weight(worth: FloatArray, unit: int) -> str:
 
 
 def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
-    """Return a link's sentence as chips for a token strip: the candidates with their weights, and the words between."""
+    """Return a link's sentence as chips for a token strip, with the weights of the candidates.
+
+    ``worth`` (word,) are these weights, NaN for other words. The words between candidates are chips without a weight.
+    """
     chips, at = [], 0
     for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
         start, end = one.item.units[unit]
@@ -209,9 +213,10 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """Return the view state that opens the sentence of a link on Explore, with the link's two words selected.
+    """Return the view state that opens a link's sentence on Explore, with the link's two words selected.
 
-    ``place`` is the (direction, layer, head) of the shown head.
+    ``units`` (word, token) is True for the tokens of a word. ``place`` is the (direction, layer, head) of the shown
+    head.
     """
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
@@ -258,7 +263,10 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
 
 
 def summary(score: LinkScore, every: list[ListedLink]) -> str:
-    """Return sentences with the numbers of links that the head finds and misses, and that the baseline rule finds."""
+    """Return sentences with the numbers of links that the head finds, misses, and that the rule finds.
+
+    ``every`` are all links on which the head was scored. The rule is the baseline of the relation.
+    """
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)

@@ -112,7 +112,7 @@ def model_fields(made: ModelId) -> dict[str, str]:
 
 
 def add_header(text: str) -> str:
-    """Return ``text``, such as a plain-text table, with its model's provenance above it and an empty line between."""
+    """Return ``text`` below the provenance of the page's model, with an empty line between them."""
     return "".join(f"{name}: {value}\n" for name, value in model_provenance().items()) + f"\n{text}"
 
 

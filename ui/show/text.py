@@ -12,13 +12,50 @@ from i18n import _, lists, translate
 MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
 
 
-def escape_markdown(text: str) -> str:
-    r"""Escape a text for Markdown, as a single paragraph.
+# Places in addresses of pages and of mail, which Streamlit makes links although their punctuation is escaped.
+ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@[-\w]+\.)", re.IGNORECASE)
+WORD_JOINER = "\N{WORD JOINER}"  # invisible
 
-    >>> escape_markdown("*a* <b> [x](y)")
-    '\\*a\\* \\<b\\> \\[x\\]\\(y\\)'
+
+def escape_markdown(text: str) -> str:
+    r"""Escape a text for Markdown, as a single paragraph; an address in it does not become a link.
+
+    >>> escape_markdown("*a* <b> [x](y)"), ascii(escape_markdown("http://a.b"))
+    ('\\*a\\* \\<b\\> \\[x\\]\\(y\\)', "'http\\u2060\\\\:\\\\/\\\\/a\\\\.b'")
     """
-    return MARKUP.sub(r"\\\1", " ".join(text.split()))
+    return _escape(" ".join(text.split()))
+
+
+def _escape(text: str) -> str:
+    return MARKUP.sub(r"\\\1", ADDRESS.sub(WORD_JOINER, text))
+
+
+EMPHASIS = re.compile(
+    r"(?<![A-Za-z0-9*])(?P<mark>\*\*|\*|`)(?![\s*`])(?P<inner>[^`]*?[^\s*`])(?P=mark)(?![A-Za-z0-9*])"
+)
+
+
+def escape_except_emphasis(text: str) -> str:
+    r"""Escape a text for Markdown as ``escape_markdown`` does, but keep **bold** and *italic*.
+
+    The marks of code are removed, and so are marks that Markdown would not read next to a Chinese character. Next to a
+    Latin letter or a digit an asterisk stays, as in 2*3*4. Nothing else of the text is markup: no link, HTML, image or
+    formula.
+
+    >>> escape_except_emphasis("Does **it** mean *the cat*? <b> [x](y) 2*3*4")
+    'Does **it** mean *the cat*\\? \\<b\\> \\[x\\]\\(y\\) 2\\*3\\*4'
+    >>> escape_except_emphasis("个**“b”** **[x](y)** `c`")
+    '个“b” **\\[x\\]\\(y\\)** c'
+    """
+    whole, parts, at = " ".join(text.split()), [], 0
+    for found in EMPHASIS.finditer(whole):
+        mark, inner = found["mark"], found["inner"]
+        ends = (whole[: found.start()][-1:], inner[0]), (whole[found.end() :][:1], inner[-1])
+        is_read = mark != "`" and all(not outside.isalnum() or inside.isalnum() for outside, inside in ends)
+        mark = mark if is_read else ""
+        parts += [_escape(whole[at : found.start()]), mark, _escape(inner), mark]
+        at = found.end()
+    return "".join([*parts, _escape(whole[at:])])
 
 
 def format_comma_list(parts: Sequence[str]) -> str:
@@ -113,7 +150,10 @@ def in_points(difference: float, decimals: int = 0) -> str:
 
 
 def format_strengths(strengths: Sequence[float], are_differences: bool) -> list[str]:
-    """Format strengths of links as percentages; as percentage points, with the last, if they are above a baseline.
+    """Format strengths of links as percentages, or differences of weights as percentage points.
+
+    ``are_differences`` is True for differences, such as weights above a baseline. Only the last of them then has the
+    unit, because the texts are joined to a list.
 
     >>> format_strengths([0.11, 0.4], False), format_strengths([0.11, 0.4], True)
     (['11%', '40%'], ['11', '40 percentage points'])
@@ -124,9 +164,9 @@ def format_strengths(strengths: Sequence[float], are_differences: bool) -> list[
 
 
 def decimals_of_difference(whole: float, part: float) -> int:
-    """Return the decimals with which two percentages and their difference are consistent after rounding: 0 or 1.
+    """Return the decimals, 0 or 1, at which two rounded percentages match their rounded difference.
 
-    A difference of 1 has a decimal, as in ``in_points``.
+    ``whole`` and ``part`` are the percentages as shares. A difference of 1 has a decimal, as in ``in_points``.
 
     >>> decimals_of_difference(0.51, 0.11), decimals_of_difference(0.376, 0.104), decimals_of_difference(0.51, 0.5)
     (0, 1, 1)
@@ -153,7 +193,9 @@ def percent(probability: float) -> str:
 
 
 def times(log_odds: float, first: str, second: str) -> str:
-    """Return a sentence with the factor by which an answer is likelier than another, from their log-odds in nats.
+    """Return a sentence with the factor by which one of two answers is likelier than the other.
+
+    ``log_odds`` are the log-odds of ``first`` against ``second`` in nats.
 
     >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')

@@ -113,7 +113,7 @@ def is_touring() -> bool:
 
 
 def left_at() -> int:
-    """Return the index of the tour's current stop, or after the visitor has left the tour, of the last stop shown."""
+    """Return the index of the tour's current stop, or of the last stop shown if the visitor has left it."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 

@@ -178,7 +178,7 @@ def _provenance(view: View, link: ExplainedLink, variant: str) -> dict[str, Any]
 
 
 def source_title(source: str) -> str:
-    """Return the name on screen of a part of the model, such as an earlier head, that contributes to a score.
+    """Return the name on screen of a source: a part of the model that contributes to a score.
 
     >>> source_title("ffn 0"), source_title("cross 2-1"), source_title("head 2-1"), source_title("position")
     ('feed-forward, layer 0', 'cross-attention 2-1', 'head 2-1', 'position embedding')
@@ -269,7 +269,11 @@ def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable
 
 
 def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
-    """Return the selection of a head such as "head 3-1": its query ``token``, and the key with the largest weight."""
+    """Return the selection of a head's strongest link from a token.
+
+    ``name`` is the name of the head, such as "head 3-1", and ``token`` the query. The selection has the fields
+    ``layer``, ``head``, ``focus`` (the query) and ``to`` (the key with the largest weight).
+    """
     layer, head = map(int, name.partition(" ")[2].split("-"))
     cell = next(at for at, one in enumerate(view.queries) if one.pieces[0] <= token < one.pieces[1])
     target = int(view.weights(layer, head)[cell].argmax())
@@ -277,7 +281,7 @@ def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
 
 
 def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
-    """Return a row for each pair of a query source and a key source: the names and the pair's part of the score.
+    """Return a row for each pair of a query source and a key source: the pair's part of the score.
 
     A source is a part of the model. A row is (query source, key source, term, centred term); the centred term is the
     term minus its mean over the keys. The largest centred term comes first.
@@ -324,16 +328,17 @@ def _details(found: ScoreAnswer, about: Mapping[str, Any]) -> None:
 
 
 def describe_checks(checks: Sequence[SourceCheck]) -> str:
-    """Return a sentence on how many measured effects of removing a source differ from its bar by over 20 %.
+    """Return a sentence that compares the measured effects of removing a source with the source's bar.
 
-    The effect is the change of the score.
+    A source is a part of the model, and its bar shows its part of the score. The sentence counts the sources whose
+    removal changes the score by over 20 % more or less than their bars.
     """
     sources = [check for check in checks if check.source != RANDOM]
     many = sum(check.differs for check in sources)
     if not many:
-        return _("Each removal changes the score as its bar predicts, to within 20 %.")
+        return _("Each removal changes the score as its bar predicts, to within 20%.")
     return _(
-        "Removal has another effect than the bar, by over 20 %, for {many} of {all} sources. Their bars show where the "
+        "Removal has another effect than the bar, by over 20%, for {many} of {all} sources. Their bars show where the "
         "score comes from, not an effect.",
         many=many,
         all=len(sources),
@@ -346,5 +351,5 @@ def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
         _("Removed source"): [source_title(check.source) for check in checks],
         _("Predicted"): [round(check.predicted, 3) for check in checks],
         _("Measured"): [round(check.measured, 3) for check in checks],
-        _("Difference"): ["> 20 %" if check.differs else "" for check in checks],
+        _("Difference"): ["> 20%" if check.differs else "" for check in checks],
     }

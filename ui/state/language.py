@@ -39,7 +39,7 @@ def set_language(code: str) -> None:
 
 
 def of_browser(locale: str | None) -> str:
-    """Return the app's language for the locale of a browser, such as "zh" for zh-CN; English for other locales.
+    """Return the app's language for a browser's locale, such as "zh" for zh-CN; English if it is unknown.
 
     >>> of_browser("zh-CN"), of_browser("en-GB"), of_browser("xx"), of_browser(None)
     ('zh', 'en', 'en', 'en')

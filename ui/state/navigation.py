@@ -161,9 +161,10 @@ OLD_OPTIONS = (("compare", "show", "carry", "patching"),)
 
 
 def view_at(path: str, field: str | None) -> str:
-    """Return the view that an address shows: the view in its query ``field`` if the page has it, else the first view.
+    """Return the name of the view that an address shows.
 
-    An unknown ``path`` shows the first page.
+    It is the view ``field`` of the address's query if the page at ``path`` has it, else the page's first view. An
+    unknown ``path`` shows the first page.
 
     >>> view_at("", None), view_at("", "find"), view_at("tokens", "find"), view_at("no_page", None)
     ('explore', 'find', 'tokens', 'explore')
@@ -182,9 +183,9 @@ def view_fields(view: str) -> dict[str, str]:
 
 
 def view_named(name: str) -> str | None:
-    """Return the view with a name in a link or a lesson, or None if there is none.
+    """Return the view that a link or a lesson refers to by ``name``, or None if there is none.
 
-    The name is that of the view, or an address, also of an earlier version.
+    ``name`` is the name of a view, or the path of a page, also of an earlier version.
 
     >>> view_named("bertviz"), view_named("find"), view_named("fill_in_the_blank"), view_named("nowhere")
     ('bertviz_views', 'find', 'masked_words', None)

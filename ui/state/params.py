@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The option of a page for the model that the visitor chose because the selected model lacks the task head."""
+    """An option of pages that need a task head: the model to use if the selected model lacks the head."""
 
     # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
     answering_model: str = option(

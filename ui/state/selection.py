@@ -47,9 +47,9 @@ def get_last_view(trace_id: str) -> dict[str, Any]:
 
 
 def begin_with(choice: ViewState) -> ViewState:
-    """Return the view state; if no head is selected, select the head that was last shown for the same model.
+    """Return the view state; if no head is selected, select the head last shown for the same model.
 
-    A shown head is selected only once in this way, so that the browser's back button still works.
+    The head that was shown is then forgotten, so that the browser's back button can undo the selection.
     """
     model, layer, head = st.session_state.pop(LOOKED_AT, ("", None, None))
     if choice.layer is not None or model != choice.model:
@@ -137,10 +137,10 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
 
 
 def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the selection to show in the microscope, and a sentence for each part of ``choice`` that is impossible.
+    """Return the selection to show in the microscope, and sentences on impossible parts of ``choice``.
 
-    A head or token is impossible if the trace lacks it. Missing parts are chosen by default, such as the first pronoun
-    or the link with the largest weight above baseline.
+    A head or token is impossible if the trace lacks it. Missing parts are chosen by default: the words of ``example``,
+    the first pronoun, or the link with the largest weight above baseline.
     """
     notes: list[str] = []
     head = _head(choice, view, notes)
@@ -171,10 +171,10 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
 
 
 def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
-    """Return the selection for the direction in which the microscope shows links: outgoing or incoming.
+    """Return the selection, adapted to the links that the microscope shows: outgoing or incoming.
 
-    For incoming links, a missing target becomes the word with the largest weight. If the visitor has selected only a
-    target, the selection has no query.
+    For incoming links, a missing target (the selected key) becomes the word with the largest weight. If the visitor has
+    selected only a target, the query is removed from the selection.
     """
     found = dict(selection)
     if choice.facing == "out":
@@ -188,7 +188,7 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return the changes of the view state after a click in the attention microscope: new values by field name.
+    """Return the new values of the view state's fields after a click in the attention microscope, by name.
 
     Indices outside of the view are left out.
     """

@@ -31,7 +31,7 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A secret token that lets the browser store the selection in a figure, so that Streamlit need not run the script.
+    """A secret with which the browser stores the selection in a figure without a run of the script.
 
     ``follow`` is a function of the view state and the browser's selection. It returns the new view state, or None if a
     run of the script is needed. ``address`` returns the URL parameters of a view state. ``mine`` are the session's own

@@ -162,7 +162,7 @@ def is_followed() -> bool:
 
 
 def show_temporarily(choice: ViewState) -> None:
-    """Show the view state ``choice`` while the page is open; the visitor's own view state is restored afterwards.
+    """Show the view state ``choice`` while the page is open, then restore the visitor's own state.
 
     If the browser's back button leads to a temporary view, that view does not become the visitor's own.
     """
@@ -228,7 +228,7 @@ def write_own(query: dict[str, str]) -> None:
 
 
 def page_query() -> dict[str, str]:
-    """Return the query of a link to this view; the page's own options are left out if the link would be too long."""
+    """Return the query of a link to this view, without the page's own options if it would be too long."""
     return _page_query(own_query(), get_view_state())
 
 

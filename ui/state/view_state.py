@@ -29,6 +29,7 @@ EXAMPLES: list[dict[str, Any]] = [
 
 DEFAULT_MODEL = BERT  # The app's model; commands and Python use inference.EMBEDDED.
 LONGEST_LINK = 24_000  # Maximum length of an address that browsers and the server accept.
+LONGEST_PLAIN = 1500  # Maximum length of a text in an address that is not compressed.
 LONGEST_TEXT = 400_000  # Maximum size of a decompressed link in bytes.
 PINNED = 8  # Maximum number of pinned heads.
 PINS = re.compile(r"[0-9]{1,4}-[0-9]{1,4}(,[0-9]{1,4}-[0-9]{1,4}){0,7}")
@@ -88,13 +89,26 @@ def to_query(choice: ViewState) -> dict[str, str]:
     """
     values = {f.name: getattr(choice, f.name) for f in fields(ViewState) if getattr(choice, f.name) != f.default}
     query = {name: write_value(value) for name, value in values.items()}
-    long = {name: query.pop(name) for name in ("text", "pair", "target") if len(query.get(name, "")) > 1500}
+    long = {name: query.pop(name) for name in ("text", "pair", "target") if len(query.get(name, "")) > LONGEST_PLAIN}
     if long:
         packed = zlib.compress("\0".join(f"{name}={value}" for name, value in long.items()).encode(), 9)
         query[PACKED] = base64.urlsafe_b64encode(packed).decode().rstrip("=")
     if len(query.get(PACKED, "")) > LONGEST_LINK:
         del query[PACKED]
     return query
+
+
+def named_fields(choice: ViewState) -> dict[str, str]:
+    """Return the fields that a link to share contains even if they are defaults: the model and a short text.
+
+    ``to_query`` writes a longer text itself, compressed. An opened file replaces model and text, so it needs neither.
+
+    >>> named_fields(ViewState(model="bert-base-uncased", text="A cat.")), named_fields(ViewState(opened="a1"))
+    ({'model': 'bert-base-uncased', 'text': 'A cat.'}, {})
+    """
+    if choice.opened:
+        return {}
+    return {"model": choice.model} | ({"text": choice.text} if len(choice.text) <= LONGEST_PLAIN else {})
 
 
 def fits(choice: ViewState) -> bool:

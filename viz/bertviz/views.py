@@ -173,7 +173,7 @@ def height(kind: str, view: View) -> int:
 
 
 def pack(values: FloatArray, top: float) -> dict[str, Any]:
-    """Encode an array for bridge.js: its numbers, from -``top`` to ``top``, become 16-bit integers in base64.
+    """Encode an array for bridge.js as 16-bit integers in base64; numbers are from -``top`` to ``top``.
 
     >>> pack(np.array([0.0, 1.0], np.float32), 1.0)["data"]
     'AAD/fw=='
@@ -189,9 +189,10 @@ def split(cells: Sequence[DisplayToken]) -> int | None:
 
 
 def sides(view: View) -> dict[str, Any]:
-    """Return the labels of a view's queries (left side) and keys (right side) for BertViz, and the name of its stack.
+    """Return the labels of a view's queries and keys for BertViz, and the name of its stack.
 
-    For a pair of texts, ``split`` has the index of the second text's first token on each side; otherwise it is None.
+    Queries are on the left side, keys on the right. For a pair of texts, ``split`` has the index of the second text's
+    first token on each side; otherwise it is None.
     """
     rows, cols = split(view.queries), split(view.keys)
     return {

@@ -62,7 +62,9 @@ def words_field(name: str) -> dict[str, dict[str, str]]:
 
 
 def own_source(name: str) -> str:
-    """Return ``viz/components/<name>.js`` without comments and imports, to append to a bundled script.
+    """Return ``viz/components/<name>.js`` without its comments and imports.
+
+    If the script has imports, append the result to a bundled script that defines the imported names.
 
     >>> '"./chips.js";' in own_source("token_strip/token_strip")
     False

@@ -43,7 +43,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     rest: bool = False,
     chosen: tuple[int | None, int | None] = (None, None),
 ) -> go.Figure:
-    """Draw a confusion matrix (true, predicted); colour is the part of the row's true label that has each prediction.
+    """Draw a confusion matrix (true, predicted); the colour of a cell is its share of the row.
 
     ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
     ``labels`` are text, not markup. If ``rest`` is set, the last label sums several labels, and its cells cannot be
@@ -180,9 +180,9 @@ FEW = 10  # answers below which a bar is pale, since so few give no reliable sha
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar of a calibration diagram: the answers with a confidence from ``start`` to ``end``, and their accuracy.
+    """A bar of a calibration diagram: the answers in a range of confidence, and their accuracy.
 
-    The accuracy has a 95 % interval.
+    ``start`` and ``end`` limit the range. The accuracy has a 95 % interval.
     """
 
     start: float
@@ -195,7 +195,7 @@ class Bin:
 
 
 def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
-    """Draw a calibration diagram: a bar for each range of confidence, as long as the accuracy of its answers.
+    """Draw a calibration diagram: for each range of confidence, a bar as long as the accuracy.
 
     The most confident answers are on top. A mark shows the mean confidence; if the model is well calibrated, bar and
     mark end at the same place.
@@ -209,7 +209,7 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     figure = empty(theme, title, _("share that is right"), "")
     add_color_note(figure, theme, _("Names: how sure · how many answers"))
     figure.add_bar(
-        name=_("right, with its 95 % interval"),
+        name=_("right, with its 95% interval"),
         orientation="h",
         x=[one.right for one in ordered],
         y=rows,
@@ -268,7 +268,11 @@ RELATION_SCORES_ROW = 26  # height of a row in pixels
 
 @dataclass(frozen=True)
 class RelationScore:
-    """The scores of a relation in percent: a head's accuracy with its interval, and the baselines."""
+    """The scores of a relation on its ``n`` links, in percent: the accuracy of a head, and the baselines.
+
+    ``low`` and ``high`` are the ends of the accuracy's interval. ``baseline`` is the accuracy of the rule named
+    ``rule``, and ``random`` that of the best head of random weights, None if it is unknown.
+    """
 
     relation: str
     n: int
@@ -299,7 +303,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         y=known,
         mode="markers",
         marker={"symbol": "circle-open", "size": 9, "color": theme.heads, "line": {"width": 1.5}},
-        hovertemplate=_("random weights: %{x:.1f} %<extra></extra>"),
+        hovertemplate=_("random weights: %{x:.1f}%<extra></extra>"),
     )
     figure.add_scatter(
         name=_("rule without a model"),
@@ -308,10 +312,10 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         customdata=[escape_label(score.rule) for score in scores],
         mode="markers",
         marker={"symbol": "line-ns", "size": 15, "color": theme.line, "line": {"width": 2.5, "color": theme.line}},
-        hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
+        hovertemplate="%{customdata}: %{x:.1f}%<extra></extra>",
     )
     figure.add_scatter(
-        name=_("best head, 95 % interval"),
+        name=_("best head, 95% interval"),
         x=[score.accuracy for score in scores],
         y=rows,
         error_x={
@@ -332,14 +336,14 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
         hovertemplate=_(
-            "head %{customdata[0]}: %{x:.1f} % (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
+            "head %{customdata[0]}: %{x:.1f}% (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
             "%{customdata[3]} links<extra></extra>"
         ),
     )
     if has_chance_line(scores):
         chance = scores[0].chance
         figure.add_scatter(
-            name=_("chance, {chance:.0f} %", chance=chance),
+            name=_("chance, {chance:.0f}%", chance=chance),
             x=[chance, chance],
             y=[-0.6, len(rows) - 0.4],
             mode="lines",
@@ -368,20 +372,20 @@ def has_chance_line(scores: Sequence[RelationScore]) -> bool:
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the changes by random edit sets, and the change by the chosen edit set as a line.
+    """Draw a histogram of the changes by other edit sets, and the change by the chosen edit set as a line.
 
     ``changes`` is (set,), in ``unit`` like ``chosen``.
     """
-    figure = empty(theme, _("Is it more than chance?"), unit, _("Random sets"))
+    figure = empty(theme, _("Is it more than chance?"), unit, _("Other edits"))
     figure.add_histogram(
-        name=_("Random sets"),
+        name=_("Other edits"),
         x=changes,
         nbinsx=30,
         marker={"color": theme.heads},
         hovertemplate=_("%{x}: %{y} sets<extra></extra>"),
     )
     line = {"color": theme.accent, "width": 3}
-    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen set"))
+    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen edits"))
     figure.update_layout(height=320, margin={"b": LEGENDS}, bargap=0.05)
     return figure
 
@@ -389,7 +393,7 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """Draw the values of a number, (step,), while heads are ablated one after another, as a curve.
+    """Draw a curve of the values of a number, (step,), while heads are ablated one after another.
 
     ``values`` begins with the value before any ablation. ``names`` (step - 1,) are the heads that are ablated.
     ``random`` (order, step) has the values for heads in random orders: their mean is a line, their range a band.

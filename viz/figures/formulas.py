@@ -110,7 +110,7 @@ POINTS = 200  # points of a curve
 
 
 def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
-    """Draw the percentage of a layer's operations that each of its parts takes, for 1 to ``longest`` tokens.
+    """Draw the percentage of a layer's operations in each of its parts, for 1 to ``longest`` tokens.
 
     The dotted line marks the user's text of ``tokens``. The dashed line marks the length at which token pairs take half
     of all operations.
@@ -133,7 +133,7 @@ def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) 
             mode="lines",
             stackgroup="all",
             line={"color": colour, "width": 0.5},
-            hovertemplate=_("n = %{x:,.0f}: %{y:.1f} %, %{customdata:.3~s} operations"),
+            hovertemplate=_("n = %{x:,.0f}: %{y:.1f}%, %{customdata:.3~s} operations"),
         )
     line = {"color": theme.line, "width": 1.5}
     figure.add_vline(
@@ -173,9 +173,10 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
 
 def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
-    """Draw the measured peak memory of forward passes as dots, and the memory of all attention maps as a curve.
+    """Draw the peak memory of forward passes as dots, and the memory of all attention maps as a curve.
 
-    ``peak`` and ``maps`` are bytes, (length,). The curve is the last number of ``maps``, scaled by n² to other lengths.
+    ``peak`` (measured) and ``maps`` are bytes, (length,), for texts of ``n`` tokens. The curve is the last number of
+    ``maps``, scaled by n² to other lengths.
     """
     figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)

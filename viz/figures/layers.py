@@ -166,7 +166,7 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
 
 
 def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -> go.Figure:
-    """Draw each head's entropy before and after a change of the softmax, in bits, as two marks joined by a line.
+    """Draw the entropy of each head in bits before and after a change of the softmax, as joined marks.
 
     ``before`` and ``after`` are (head,). The marks of ``head`` are larger.
     """

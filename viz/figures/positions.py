@@ -36,9 +36,9 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
-    """Draw the dot product of position vectors by the distance of their positions: the mean of all pairs as a line.
+    """Draw the dot product of position vectors by the distance of their positions.
 
-    A band shows the range from the lowest to the highest pair.
+    A line is the mean of all pairs, and a band shows the range from the lowest to the highest pair.
     """
     figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
@@ -69,7 +69,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
     """Draw the cosine similarity of each position's vector and the next, shape (position - 1,)."""
-    figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
+    figure = empty(theme, title, _("Position"), _("Cosine similarity with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),
         y=np.asarray(cosines, np.float32),
@@ -96,10 +96,10 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """The curves of a set of rotary angles by the distance of query and key, each relative to distance 0.
+    """Two curves over the distance of query and key, for a set of rotary angles; both start at 1.
 
-    ``score`` is the score of a key that equals the query, and ``bound`` the decay of the paper's upper bound
-    (``attention.positions``).
+    ``score`` (distance,) is the score of a key that equals the query, and ``bound`` (distance,) the paper's upper bound
+    on scores (``attention.positions``), each relative to distance 0.
     """
 
     name: str  # "" if there is a single set
@@ -108,9 +108,9 @@ class RotarySet:
 
 
 def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
-    """Draw two curves by distance for each set of rotary angles: the score of an equal key, and the decay of the bound.
+    """Draw the two curves of each set of rotary angles by distance.
 
-    Scores are solid lines, and the decay is dotted; both start at 1.
+    The score of an equal key is a solid line, and the decay of the upper bound is dotted; both start at 1.
     """
     figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
     for turning, colour in zip(turnings, line_colors(theme), strict=False):
@@ -162,7 +162,7 @@ def by_head(
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
-    """Draw the bucket of each offset (key minus query) as a step function; a bucket is the index of a learned bias."""
+    """Draw the bucket, the index of a learned bias, of each offset (key minus query) as a step function."""
     figure = empty(theme, title, _("Key minus query (tokens)"), _("Bucket"))
     figure.add_scatter(
         x=offsets,

@@ -172,7 +172,7 @@ def line_colors(theme: Theme) -> tuple[str, ...]:
 
 
 def color_at(scale: Scale, share: float) -> str:
-    """Return the colour at a place of a colour scale, from 0 to 1 (``share``), interpolated linearly as plotly does.
+    """Return the colour at the place ``share``, 0 to 1, of a colour scale, interpolated as plotly does.
 
     >>> color_at([[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]], 0.25)
     '#404040'

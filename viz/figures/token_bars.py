@@ -161,8 +161,8 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
     """Draw the cumulative probability of the likeliest tokens, for the model and after a decoding rule.
 
-    ``own`` and ``drawn`` are these probabilities, the likeliest token first. A dotted line marks the number of tokens
-    that the rule keeps, ``kept``, if it is within the figure.
+    ``own`` (model) and ``drawn`` (after the rule) are the probability of each token, the likeliest token first. A
+    dotted line marks the number of tokens that the rule keeps, ``kept``, if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))

@@ -217,10 +217,10 @@ BESIDE = 0.16  # half the distance between the two kinds of marks, in rows
 def ablated_parts(
     kinds: Mapping[str, Mapping[str, Sequence[float]]], theme: Theme, title: str, unit: str, chance: float
 ) -> go.Figure:
-    """Draw the results of models without one of their parts: a row for each part, with a mark per seed and the mean.
+    """Draw the results of models without one of their parts: a row for each part, the first on top.
 
-    The first part is on top, and the mark of the mean is larger. ``kinds`` has at most two entries: kind → name → the
-    value for each seed, 0 to 1.
+    A row has a mark for each random seed, and a larger mark for the mean. ``kinds`` has at most two entries: kind →
+    name → the value for each seed, 0 to 1.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = ablated_parts({"near": {"whole": (1.0, 0.9), "no norm": (0.4, 0.2)}}, LIGHT, "Parts", "share", 0.5)

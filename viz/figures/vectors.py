@@ -1,4 +1,4 @@
-"""Figures of vectors and alignments: scatter plots and matrices."""
+"""Figures of vectors and alignments: scatter plots, matrices, and lines between similar words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import plotly.graph_objects as go
 
 from attention.mask import FloatArray
@@ -13,9 +14,11 @@ from i18n import _
 from viz.figures.theme import (
     ABOVE,
     BAR,
+    Figure,
     Theme,
     add_cell_text,
     add_color_note,
+    color_at,
     color_bar,
     diverging_scale,
     empty,
@@ -28,6 +31,10 @@ from viz.figures.theme import (
 NAMED = 60  # points up to which names are drawn next to them if there is room; every hover text has the name
 SCATTER_LONGEST = 20  # characters of a name next to its point
 EDGE = 0.15  # the share of the width that is left free at each side for names
+MOST_LINES = 40  # pairs of words with a line, the largest ones
+WIDEST = 9.0  # pixels of the widest line
+LINE_ROW = 26  # pixels of a word's row
+TINTS = 0.1, 0.9  # places of the colours of negative and positive lines on the diverging scale
 ROOM, LETTER = (600, 400), 7  # approximate pixels of a plot, between wide and narrow pages, and of a letter
 
 
@@ -214,8 +221,8 @@ def context_lines(
 ) -> go.Figure:
     """Draw the cosine similarity of a word's vectors in two contexts at each level, a line for each pair.
 
-    ``pairs`` has at most three pairs of contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different
-    words.
+    A level is the embedding or the output of a layer; ``levels`` are their names. ``pairs`` has at most three pairs of
+    contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different words.
     """
     figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
     colours = (theme.accent, theme.heads, theme.line)
@@ -253,6 +260,56 @@ BELOW = 84  # pixels for the colour bar
 ALIGNMENT_LONGEST = 16  # characters of a label before it is cut
 ALIGNMENT_TICKS = 60  # labels on an axis at most; beyond, every second, third … label is drawn
 POINTS = 4000  # cells up to which a click picks a cell
+
+
+def word_lines(
+    table: npt.NDArray[np.float64], words: tuple[Sequence[str], Sequence[str]], theme: Theme, title: str
+) -> Figure:
+    """Draw the words of two texts as columns, and lines between the pairs with the largest values.
+
+    ``table`` is (word of A, word of B); at most MOST_LINES lines are drawn. The width of a line is proportional to the
+    absolute value, and its colour shows the sign. Negative lines are also dashed. ``words`` are text, not markup.
+
+    >>> from viz.figures.theme import LIGHT
+    >>> figure = word_lines(np.array([[0.5, -0.1]]), (["cat"], ["dog", "<b>"]), LIGHT, "t")
+    >>> [round(trace.line.width, 1) for trace in figure.data if trace.mode == "lines"]
+    [1.8, 9.0]
+    """
+    figure = empty(theme, title, "", "")
+    scale = diverging_scale(theme)
+    most = float(np.abs(table).max(initial=0)) or 1.0
+    for place in np.argsort(-np.abs(table), axis=None, kind="stable")[:MOST_LINES][::-1]:
+        row, column = (int(at) for at in np.unravel_index(place, table.shape))
+        value = float(table[row, column])
+        figure.add_scatter(
+            x=[0.03, 0.5, 0.97],
+            y=[row, (row + column) / 2, column],
+            mode="lines",
+            line={
+                "width": WIDEST * abs(value) / most,
+                "color": color_at(scale, TINTS[value > 0]),
+                "dash": "solid" if value >= 0 else "dash",
+            },
+            opacity=0.35 + 0.6 * abs(value) / most,
+            customdata=[[escape_label(words[0][row]), escape_label(words[1][column]), value]] * 3,
+            hovertemplate=_("%{customdata[0]} and %{customdata[1]}: %{customdata[2]:.3f}<extra></extra>"),
+        )
+    for x, names, side in ((0, words[0], "middle left"), (1, words[1], "middle right")):
+        figure.add_scatter(
+            x=[x] * len(names),
+            y=list(range(len(names))),
+            text=[escape_label(truncate(name)) for name in names],
+            mode="text",
+            textposition=side,
+            textfont={"color": theme.text},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+    tallest = max(map(len, words))
+    hidden = {"visible": False, "fixedrange": True, "rangemode": "normal"}
+    figure.update_xaxes(**hidden, range=[-0.55, 1.55])
+    figure.update_yaxes(**hidden, range=[tallest - 0.4, -0.6])
+    return figure.update_layout(height=70 + LINE_ROW * tallest, showlegend=False, hovermode="closest")
 
 
 def alignment_map(  # noqa: PLR0913  (keyword options of a figure)

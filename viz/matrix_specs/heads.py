@@ -15,7 +15,7 @@ from viz.components.matrices.matrices import MatrixSpec
 def agreement_matrices(
     names: Sequence[str], words: Sequence[str], shares: FloatArray, agreement: FloatArray, marked: Sequence[int] = ()
 ) -> list[MatrixSpec]:
-    """Return two matrices: the weight of each word by each attribution method, and the agreement of the methods.
+    """Return two matrices: the share of each word by each attribution method, and the methods' agreement.
 
     ``shares`` is (method, word), rows summing to one; ``agreement`` is (method, method), rank correlations from -1 to
     1. The methods ``marked`` are framed in the second matrix.

@@ -53,7 +53,8 @@ def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
 def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
     """Return a matrix of a query or key vector after each step of its computation, shape (step, channel).
 
-    The steps are those of ``made`` that the layer has, such as projection and rotation.
+    ``head`` and ``token`` select the vector in ``made``, which has the results of the steps that exist in the layer,
+    such as projection and rotation. ``branch`` has the projection's parameters.
     """
     titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
     found = [(title, getattr(made, field)) for field, title in titles.items()]
@@ -119,7 +120,7 @@ def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | No
 def weighted_values(
     weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return two matrices: the value vectors times their weights, (key, channel), and the sum, the head's output.
+    """Return two matrices: the weighted value vectors, (key, channel), and their sum, the head's output.
 
     The last row of the first matrix is the sum of the keys that are not in ``shown``.
     """
@@ -159,7 +160,11 @@ def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
 
 
 def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -> MatrixSpec:
-    """Return a matrix of the last steps of a layer: the residual sum and the norms around it, a row for each."""
+    """Return a matrix of the last steps of a layer: the residual sum and the norms around it.
+
+    The matrix has a row for each step, with the channels of the first query in ``way``. ``stream`` (token, channel) is
+    the input of the layer, and ``wiring`` has its norms.
+    """
     added = way.output if way.settled is None else way.settled
     found = {
         "a" if wiring.after is None else f"{norm_name(wiring.after)}(a)": added,

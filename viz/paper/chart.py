@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator, MultipleLocator, NullFormatter, PercentFormatter
 
-from viz.figures.similarity import TINTS
 from viz.figures.theme import (
     DARK,
     LIGHT,
@@ -26,6 +25,7 @@ from viz.figures.theme import (
     sequential_scale,
     sides,
 )
+from viz.figures.vectors import TINTS
 from viz.paper.chart_table import Trace, first_of, numbers, plain_text, repeat, spans
 from viz.paper.page import HAIR, INK, MUTED, PaperOptions, blank_figure, caption_lines, paper_font, text_width
 

@@ -42,7 +42,7 @@ BAR = 6.0  # points, the height of the colour bar
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """The labels that fit along a side of a map: the indices of their tokens, and the row in which each label is.
+    """The labels that fit along a side of a map: the indices of their tokens, and the row of each label.
 
     Row 0 of ``tiers`` is next to the map, and row 1 is farther away.
     """

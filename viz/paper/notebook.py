@@ -151,13 +151,17 @@ def weights_computation(view: View, layer: int, head: int, request: object) -> C
 
 
 def flow_computation(request: object, queries: Sequence[int], keys: Sequence[int]) -> Computation:
-    """Return notebook code for each head's attention from the tokens ``queries`` to the tokens ``keys``."""
+    """Return notebook code for the attention from some queries to some keys in each head, (layer, head).
+
+    ``queries`` and ``keys`` are indices of tokens. Weights are summed over the keys and averaged over the queries.
+    ``request`` is the TraceRequest of the text.
+    """
     code = "numbers = flow(backend.trace(request), queries, keys)"
     return Computation(code, request=request, queries=list(queries), keys=list(keys), flow=flow)
 
 
 def weights_methods(view: View, layer: int, head: int) -> str:
-    """Return a methods section's text on a head's map: its text, model and weights' hash, the head and the options."""
+    """Return the methods sentence on a head's map: the text, the model and its hash, head and options."""
     return figure_methods(_("Attention weights"), caption(view, layer, head), "")
 
 

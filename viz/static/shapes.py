@@ -256,7 +256,7 @@ def png(picture: StaticPicture) -> bytes:
 
 
 def fonts_for(letters: str) -> tuple[str, ...]:
-    """Return the names of a few fonts (of FONTS, or "" for Pillow's own) that together have all these characters.
+    """Return the names of a few fonts that together have all these characters; "" is Pillow's own font.
 
     The fonts are chosen greedily: each has most of the characters that are still missing. Text from right to left is
     drawn as a whole and needs a single font. Raises PaintError if no font has a character, or if Pillow cannot draw

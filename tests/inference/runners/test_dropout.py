@@ -98,7 +98,7 @@ def test_attention_weights_are_dropped_too(backend: LocalBackend, models: Path) 
 
 @pytest.mark.parametrize("more", [{"share": 91}, {"share": -1}, {"passes": 0}, {"passes": 33}])
 def test_what_cannot_be_made_is_refused(backend: LocalBackend, models: Path, more: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="1 to 32 passes with 0 to 90 %"):
+    with pytest.raises(UserError, match="1 to 32 passes with 0 to 90%"):
         backend.predict(Dropout(model=str(models / "BERT"), text=TEXT, **more))
 
 

@@ -34,7 +34,7 @@ from training.__main__ import main
 from training.finetune import job_command as process
 from training.finetune.job_command import JobContext
 from training.jobs import job as jobs
-from training.jobs.job import BROKEN, CHARACTERS, Status, Training, iterate_zip, new_job
+from training.jobs.job import CHARACTERS, UNREADABLE, Status, Training, iterate_zip, new_job
 from training.jobs.queue import TrainingQueue
 
 
@@ -137,7 +137,7 @@ def test_rows_that_cannot_be_read_fail(tmp_path: Path) -> None:
     folder = begun(tmp_path)
     (folder / jobs.ROWS).write_bytes(b"")
     assert main(["job", str(folder)]) == 2
-    assert jobs.status(folder).said == jobs.BROKEN
+    assert jobs.status(folder).said == jobs.UNREADABLE
 
 
 def test_a_folder_without_a_job_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,7 +186,7 @@ def test_questions_end_after_their_training(tmp_path: Path, monkeypatch: pytest.
 
 def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
     folder = begun(tmp_path, "answer", rows=classified())
-    with pytest.raises(UserError, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         process.run(folder)
     assert jobs.status(folder).state == "failed"
 

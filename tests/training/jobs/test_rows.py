@@ -20,7 +20,7 @@ from probing.labelled.loading import TaskFiles
 from probing.labelled.squad import read_questions
 from tests.support.squadfiles import letters
 from training.jobs import job
-from training.jobs.job import BROKEN
+from training.jobs.job import UNREADABLE
 
 LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
 
@@ -58,7 +58,7 @@ def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch
     with pytest.raises(UserError, match=r"60 rows; .* 59"):
         job.write_rows(labels, tmp_path / "more.xz")
     assert not (tmp_path / "more.xz").exists()
-    with pytest.raises(UserError, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         job.read_rows(tmp_path / "rows.xz")
 
 
@@ -74,7 +74,7 @@ def test_half_a_file_is_refused(tmp_path: Path) -> None:
     job.write_rows(ready_sets.load("sib-200-en"), tmp_path / "rows.xz")
     content = (tmp_path / "rows.xz").read_bytes()
     (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(UserError, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         job.read_rows(tmp_path / "rows.xz")
 
 
@@ -97,5 +97,5 @@ HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
 )
 def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "rows.xz").write_bytes(content)
-    with pytest.raises(UserError, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         job.read_rows(tmp_path / "rows.xz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
@@ -15,6 +16,7 @@ from inference.settings import Settings
 from tests.support.repository import ROOT
 from tests.support.running import free_port, started_by
 from ui.run import network
+from ui.run.idle_collection import SCRIPTS
 from ui.run.services import get_backend
 from ui.server import warm_up
 
@@ -86,6 +88,21 @@ def test_a_server_that_its_visitors_cannot_reach_says_so(
     whom: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "make run FOR=class" in printed(monkeypatch, capsys, "127.0.0.1", whom)
+
+
+@pytest.mark.parametrize(("load", "cores", "factor"), [(0.5, 2, 1), (6, 2, 3), (6, None, 6), (90, 2, 10)])
+def test_a_busy_machine_lengthens_the_waits_before_the_imports(
+    load: float, cores: int | None, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(psutil, "cpu_count", lambda: cores)
+    monkeypatch.setattr(time, "sleep", waited.append)
+    monkeypatch.setattr(SCRIPTS, "wait_for_rest", waited.append)
+    monkeypatch.setattr(warm_up, "get_backend", lambda: pytest.fail("It waits before it loads a model."))
+    with pytest.raises(pytest.fail.Exception, match="It waits"):
+        warm_up.warm_up()
+    assert waited == [factor * warm_up.HEAD_START, factor * warm_up.DRAWING]
 
 
 STREAMLIT = ("-m", "streamlit", "run", "app.py", "--server.port")

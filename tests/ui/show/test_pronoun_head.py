@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from attention.trace import ModelId
@@ -17,9 +19,19 @@ def test_the_stored_head_is_shown_and_selected_by_its_button(view: str) -> None:
     page = asked(view, model="headlight-bert")
     found = stored_pronoun_head(get_backend().identity("headlight-bert"))
     assert found is not None
-    assert describe_pronoun_head(found) in [caption.value for caption in page.caption]
+    assert describe_pronoun_head(found, (3, 1)) in [caption.value for caption in page.caption]
     page.button(KEY).click().run()
     assert (page.query_params["layer"], page.query_params["head"]) == ("1", "3")
+
+
+def test_another_head_is_scored_on_the_same_links() -> None:
+    found = stored_pronoun_head(get_backend().identity("headlight-bert"))
+    assert found is not None
+    alone, beside = describe_pronoun_head(found), describe_pronoun_head(found, (3, 1))
+    added = beside.removeprefix(alone)
+    assert [int(number) for number in re.findall(r"\d+", added)] == [3, 1, 100 * found.hits[3][1] // found.links]
+    assert describe_pronoun_head(found, (found.layer, found.head)) == alone
+    assert describe_pronoun_head(found, (len(found.hits), 0)) == alone
 
 
 @pytest.mark.parametrize("query", [{"text": "The cat sat on the mat."}, {"pair": "It ran."}])

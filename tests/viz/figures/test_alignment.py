@@ -87,12 +87,12 @@ def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, v
     told = summary(
         {CrossRowConvention.WRITING: best(2, 4, 70.01, p, diagonal), CrossRowConvention.OWN: best(0, 1, 33.71, 0.5)}
     )
-    assert "70.0 % (60.0 to 80.0) of 175 " in told
+    assert "70.0% (60.0 to 80.0) of 175 " in told
     assert "(alignment error rate 0.25)" in told
     assert f", {COMPARED[verdict]} " in told
-    assert f"{diagonal:.1f} % (error rate 0.27)" in told
-    assert "17.2 %" in told
-    assert told.endswith("33.7 % (head 0-1).")
+    assert f"{diagonal:.1f}% (error rate 0.27)" in told
+    assert "17.2%" in told
+    assert told.endswith("33.7% (head 0-1).")
 
 
 def test_one_pair_names_no_best_head() -> None:

@@ -82,10 +82,10 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """Return the index of the word whose vector is explained, and notes if the selected word is invalid.
+    """Return the index of the explained word in ``view.keys``, and notes about an invalid selection.
 
-    It is the visitor's word, else the example's, else the word with the strongest link. In a causal model without a
-    selected word, it is the last word.
+    It is the word that the visitor selected, else the word of the bundled example, else the word with the strongest
+    link. In a causal model without a selected word, it is the last word.
     """
     if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
@@ -139,9 +139,11 @@ def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: 
 
 
 def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """Draw the attributions of a word's vector: a sentence, their scores, their agreement, and the download.
+    """Draw how much each word contributes to the vector of a word, by every attribution method.
 
-    The scores are a matrix (method, word), the agreement a matrix (method, method).
+    Two matrices are drawn: the scores (method, word) in ``ways``, and the rank correlation of each pair of methods
+    (method, method). ``focus`` is the index of the explained word, and ``words`` are the indices of the words with a
+    score.
     """
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
@@ -188,7 +190,7 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
 
 
 def collapse(trace: Trace) -> None:
-    """Draw how much the rows of attention rollout differ between words, compared with last-layer attention."""
+    """Show how much the rows of attention rollout, and of last-layer attention, differ between words."""
     maps = mean_maps(trace)
     show_notice(
         _(
@@ -202,7 +204,7 @@ def collapse(trace: Trace) -> None:
 
 
 def count_itself() -> None:
-    """Draw the toggle by which the focus word itself also counts among the words of the attribution."""
+    """Draw the toggle that includes the explained word itself in its own attribution."""
     bound_widget(AgreementOptions, "itself", st.toggle)
 
 
@@ -231,7 +233,7 @@ def draw_label(choice: ViewState, trace: Trace) -> None:
 
 
 def how_to_read() -> None:
-    """Draw the help text, which explains the rows."""
+    """Draw the help text, which explains the attribution methods (the rows of the figure)."""
     with reading_help():
         st.markdown(
             _(

@@ -53,7 +53,7 @@ class ExplainedAnswer:
     span: tuple[int, int] | None = None
 
     def tokens(self, place: str) -> list[int]:
-        """Return the indices of the tokens of ``place``: the question, the passage or the answer."""
+        """Return the indices of the tokens in ``place``, which is QUESTION, PASSAGE or CHOSEN (the answer)."""
         if place == CHOSEN and self.span is not None:
             return list(range(self.span[0], self.span[1] + 1))
         row, segment = self.trace.source, 0 if place == QUESTION else 1
@@ -106,7 +106,11 @@ def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.in
 
 
 def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw a map of each head's attention from question, passage or answer to another of them, then the microscope."""
+    """Draw each head's attention between two parts of the text, then the microscope on the selected head.
+
+    Widgets select both parts among the question, the passage and the answer. A head's number is the share of attention
+    that tokens of the first part give to the second part. The microscope is the interactive view of all heads' maps.
+    """
     st.subheader(_("Attention between both texts"))
     options = get_params(AnswersOptions)
     names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}
@@ -149,7 +153,7 @@ def _shown_trace_id(request: TraceRequest) -> str:
 
 
 def draw_dependence(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw the effect of each head and of each word on the answer's logits, next to attribution methods."""
+    """Draw the effect of each word (next to attribution methods) and of each head on the answer's logits."""
     if asked.span is None:
         return
     st.subheader(_("The answer depends on"))

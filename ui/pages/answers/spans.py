@@ -53,7 +53,7 @@ def texts_of(choice: ViewState) -> tuple[str, str]:
 
 
 def answer_request(who: PageModel, texts: tuple[str, str]) -> AnswerSpans:
-    """Return the request for the likeliest answers to a question, the first text, in a passage."""
+    """Return the request for the likeliest answers; ``texts`` are the question and the passage."""
     return AnswerSpans(who.model, who.revision, text=texts[0], pair=texts[1], top=LISTED)
 
 
@@ -92,7 +92,7 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
 
 
 def summary(title: str, found: PassageAnswers) -> str:
-    """Return a sentence with the answer and its probability."""
+    """Return a sentence with the likeliest answer and its probability; ``title`` is the model's title."""
     if found.says_no_answer and found.no_answer is not None:
         return _(
             "{model} finds no answer in the passage (probability {share}).", model=title, share=percent(found.no_answer)

@@ -18,7 +18,7 @@ SHOWN: dict[str, str] = {
 
 @dataclass(frozen=True)
 class AtlasCompareOptions(AtlasChoiceOptions):
-    """Options of the view Compare atlases, in addition to the selected head."""
+    """Options of the view Compare atlases: the first atlas (inherited), the second, and the measure."""
 
     other: str = option(
         "",

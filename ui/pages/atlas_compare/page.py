@@ -60,7 +60,7 @@ def draw_view() -> None:
         st.markdown(
             _(
                 "- Profile: a head's measures as shares, and its attention by distance.\n"
-                "- Clear: the difference is not zero (95 %, Bonferroni over heads and measures).\n"
+                "- Clear: the difference is not zero (95%, Bonferroni over heads and measures).\n"
                 "- Shared links: of a head's 1,000 strongest, those in both atlases."
             )
         )
@@ -135,7 +135,7 @@ def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
                 _("First"): _round(found.values[0], at, place),
                 _("Second"): _round(found.values[1], at, place),
                 _("Difference"): _round(found.difference, at, place),
-                _("95 % interval"): f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
+                _("95% interval"): f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
                 _("Clear"): bool(found.clear[at, place]),
             }
             for place, measure in enumerate(MEASURES)

@@ -36,9 +36,9 @@ KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, 
 
 
 def document(request: Request) -> Response:
-    """Respond with a BertViz view of a trace.
+    """Respond with the HTML page of a BertViz view of a trace.
 
-    An unknown view, or a text that is too long for BertViz, is answered by an error sentence.
+    If the view is unknown or the text is too long for BertViz, respond with an error message.
     """
     return serve_trace(request, lambda trace, look: _document(trace, look, request))
 

@@ -75,9 +75,10 @@ def map_bytes(build: Build, tokens: int) -> float:
 
 
 def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
-    """Draw the part of a layer's operations that attention takes, by formula, then measured time and memory.
+    """Draw the cost of attention in a layer: its share of operations by formula, then measured costs.
 
-    Raise UserError if the model fails on a length.
+    The measured costs are time and memory. ``tokens`` is the length of the text. Raise UserError if the model fails on
+    a length that is measured.
     """
     stack = build.stacks[0]
     sizes = sizes_of(stack)

@@ -44,7 +44,7 @@ def section(number: str) -> str:
 
 
 def share_of(build: Build, count: int) -> str:
-    """Describe a number of parameters and its share of the model's total."""
+    """Return a phrase with a number of parameters and its share of the model's total."""
     return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
 
 
@@ -122,7 +122,7 @@ CROSSED = "cross-attention"
 
 
 def explain_parts(build: Build, lengths: dict[str, int]) -> dict[str, PartExplanation]:
-    """Return the explanations by part id, beginning with the first self-attention."""
+    """Return the explanation of each part of the model by the part's id, the default selection first."""
     said = {name: one for stack in build.stacks for name, one in _stack(build, stack, lengths)}
     said |= {f"top {at}": _top(build, at) for at in range(len(build.tops))}
     said["sum"] = PartExplanation(

@@ -76,7 +76,11 @@ def _of_stack(stack: Stack) -> str:
 
 
 def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
-    """Draw the architecture of the model with an explanation of the selected part, and notes on how it was traced."""
+    """Draw the architecture of the model, with an explanation of the selected part.
+
+    Notes state which connections were inferred, and in how many layers the drawn layer recurs. ``lengths`` are the
+    numbers of tokens that "encoder" and "decoder" read, and ``file`` is the name of the download.
+    """
     said = explanations.explain_parts(build, lengths)
     data = block.payload(
         towers(build, lengths), build.architecture, file, said, options.piece, list(sizes(build, lengths))
@@ -94,7 +98,10 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
-    """Yield this model's values of the symbols in the papers, as (symbol, number, meaning)."""
+    """Yield the model's sizes under the symbols of the papers, as (symbol, number, meaning).
+
+    An example is ("d_k", "64", "query and key width").
+    """
     two = len(build.stacks) > 1
     for letter, stack in zip("nm", build.stacks, strict=False):
         tokens = lengths[stack.part]
@@ -263,7 +270,7 @@ def kinds(build: Build) -> None:
 
 
 def schematic(kind: str) -> list[LayerTower]:
-    """Return a diagram of a kind of model ("encoder", …), with masks and without sizes."""
+    """Return a schematic diagram of a kind of model ("encoder", "decoder" or "encoder-decoder")."""
     if kind == "encoder-decoder":
         return [_tower("encoder", cross=False), _tower("decoder", cross=True)]
     return [_tower(kind, cross=False)]
@@ -311,8 +318,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     show_notice(sentence(build), "status")
     # A single tower leaves room for the sections; an encoder with a decoder takes the full width.
     alone = len(build.stacks) == 1
-    with st.container(key="stacks"):
-        left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
+    left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())
     with left:
         drawing(build, lengths, options, trace.model.architecture)
     sections = {

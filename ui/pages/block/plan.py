@@ -40,9 +40,9 @@ FOLDS = {
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """Options of the page Block.
+    """Options of the view Block.
 
-    ``piece`` is the id of the explained part; "" is the first self-attention.
+    ``piece`` is the id of the part whose explanation is shown; "" selects the first self-attention.
 
     >>> BlockOptions(fold="kinds,cost").open_sections
     ('kinds', 'cost')
@@ -94,7 +94,7 @@ COUNTED: dict[str, Callable[[int], str]] = {
 
 
 def amount(number: int, what: str) -> str:
-    """Return a number with its noun in the right form.
+    """Return a number with its noun in singular or plural; ``what`` is a key of COUNTED, like "token".
 
     >>> amount(1, "token"), amount(1200, "token")
     ('1 token', '1,200 tokens')
@@ -128,9 +128,9 @@ def head_title(class_name: str) -> str:
 
 
 def activation(forward: FeedForward) -> str:
-    """Return the name of the recognised activation function, else its name in the configuration.
+    """Return the name of the activation function; if it is not recognised, its name in the configuration.
 
-    A gated activation is marked and gets its usual name, such as SwiGLU.
+    For a gated activation, the result also has its usual name: "gated SiLU (SwiGLU)".
     """
     name = forward.activation.name or forward.activation.stated
     if forward.gated and name:
@@ -140,7 +140,7 @@ def activation(forward: FeedForward) -> str:
 
 
 def find(build: Build, where: str, name: str) -> ParameterGroup | None:
-    """Return the named group of parameters of a stack, else that shared by both stacks, else None."""
+    """Return the parameters ``name`` of the stack ``where``, else those shared by both stacks, else None."""
     named = [part for part in build.parts if part.name == name]
     return next((part for part in named if part.where == where), next((p for p in named if not p.where), None))
 

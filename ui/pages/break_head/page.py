@@ -96,9 +96,10 @@ def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, 
 
 
 def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, str, str]) -> str:
-    """Return sentences on the sentence with swapped nouns and on the rewordings.
+    """Describe the test on other sentences: with both nouns swapped, and reworded.
 
-    They state which noun the head prefers after the swap, and in how many rewordings the result is the same.
+    The sentences state which noun the head prefers after the swap, and how many rewordings have the outcome of
+    ``test``. ``names`` are the pronoun, the right noun and the other noun.
     """
     parts = []
     swapped = next((one.test for one in trials if one.kind == "swapped"), None)
@@ -129,9 +130,10 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
     test: LinkTest,
     trials: Sequence[Trial],
 ) -> None:
-    """Draw the button that saves the sentence as a counter-example (card).
+    """Draw the button that saves the sentence as a card, if the sentence refutes the claim.
 
-    It is drawn only if the right noun is known and the head gives another noun more weight.
+    A card is a counter-example: the right noun is known, and the head gives the other noun more weight. ``names`` are
+    the pronoun, the right noun and the other noun.
     """
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
@@ -203,9 +205,9 @@ def draw_view() -> None:
 
 @st.fragment
 def draw_text_and_claim() -> None:
-    """Draw the sentence, the claim about the head, and the sentences that refute it.
+    """Draw the text box, the claim about the head, its test on the text, and the saved cards.
 
-    A new text reruns only this fragment of the page.
+    A new text reruns only this part of the page (a Streamlit fragment).
     """
     with fragment_state() as chosen:
         compose(chosen, kind_of(chosen), live=True)

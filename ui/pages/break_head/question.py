@@ -1,4 +1,4 @@
-"""The question of the view Break the head: its options, its three words, and other sentences to test."""
+"""The question of the view Break the head: a pronoun, two nouns, the options, and more test sentences."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BreakHeadOptions:
-    """Options of the view Break the head; each of the three words is a word of the text, or "" to guess it.
+    """Options of the view Break the head: the three words of the question, and the rewordings.
 
-    If the text changes, both nouns are reset to guesses, because another sentence may mean another noun.
+    ``source`` is the pronoun, ``right`` the noun that it means, and ``other`` the wrong noun. Each is a word of the
+    text, or "" to guess it. If the text changes, both nouns are reset to guesses, because another sentence may mean
+    another noun. ``clicking`` selects which word a click sets.
     """
 
     source: str = ""
@@ -51,7 +53,10 @@ class BreakHeadOptions:
 
 @dataclass(frozen=True)
 class NounQuestion:
-    """The three words of the question in a text; if not ``is_known``, the noun ``words.right`` is only a guess."""
+    """The pronoun and the two nouns of a text on which a head is tested.
+
+    If ``is_known`` is False, nobody has stated which noun is right, and ``words.right`` is only a guess.
+    """
 
     words: LinkWords
     is_known: bool  # if the app's annotations or the visitor state the right noun
@@ -93,11 +98,11 @@ Kind = Literal["swapped", "reworded"]
 
 @dataclass(frozen=True)
 class Trial:
-    """Another sentence, with the head's weights on the same words.
+    """The test of a head on another sentence: the visitor's sentence with swapped nouns, or reworded.
 
-    It is the visitor's sentence with its two nouns swapped, or another wording of it. ``test`` has the weights, or None
-    if the model could not read the sentence or a word is missing. After a swap, nobody knows which noun is right. Then
-    "right" is the noun that was right in the visitor's sentence, and the outcome only states which noun is preferred.
+    ``kind`` is "swapped" or "reworded". ``test`` has the head's weights on the same three words; it is None if the
+    model cannot read the sentence or a word is missing. The right noun after a swap is unknown, because it depends on
+    the meaning. ``test.right`` is then the weight of the noun that was right before the swap.
     """
 
     kind: Kind
@@ -106,7 +111,10 @@ class Trial:
 
 
 def run_trials(choice: ViewState, view: View, words: LinkWords, head: tuple[int, int], typed: str) -> list[Trial]:
-    """Run the swapped sentence and the rewordings in one batch; ``typed`` has the visitor's own, one per line."""
+    """Test a head on the sentence with swapped nouns and on rewordings, all in a single batch.
+
+    ``typed`` has the visitor's own rewordings, a line each; if it is empty, rules reword the sentence.
+    """
     text = view.trace.text
     spans = [span_of(view, cell) for cell in (words.right, words.other)]
     nouns = [written_word(view, cell) for cell in (words.right, words.other)]

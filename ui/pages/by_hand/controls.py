@@ -85,7 +85,11 @@ OPEN = gettext_lazy("A file like the saved one; optional after W_V")
 
 
 def get_example() -> tuple[ByHandOptions, Example, list[str]]:
-    """Return the options, the example, and an error sentence if the numbers in the address are damaged."""
+    """Return the options, the example, and a list of error messages.
+
+    If the numbers in the address are damaged, the list has a message and the example is that of the preset. Otherwise
+    the list is empty.
+    """
     options = get_params(ByHandOptions)
     if not options.numbers:
         return options, example_of(options.preset_name), []
@@ -207,10 +211,10 @@ def files(example: Example, found: ToyExample) -> None:
 
 
 def set_example_params(**changes: Any) -> None:
-    """Set options of the page, and clear the chosen pair and cell unless ``changes`` set them.
+    """Set options of the page, and clear the selected pair and cell unless ``changes`` set them.
 
-    The preset's name is always written to the address, because a link without a name means the preset that was once the
-    default.
+    The pair is the (query, key) whose weight is calculated. The preset's name is always written to the address, because
+    a link without a name was made when another preset was the default.
     """
     options = get_params(ByHandOptions)
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads

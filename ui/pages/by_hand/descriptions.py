@@ -38,7 +38,10 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: ToyAttention) -> str:
-    """Describe how the weights printed in a tutorial differ from the softmax of the tutorial's own scores."""
+    """Describe how a tutorial's printed attention weights differ from the true softmax of its scores.
+
+    ``printed`` are the tutorial's weights (query, key), and ``worked`` is the correct calculation.
+    """
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
 
@@ -152,16 +155,19 @@ LARGER = 8.0  # factor of the scores in the last matrix: √d_k of a head with d
 
 @cache
 def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
-    """Return the head widths d_k to draw, and the softmax sensitivity for each width with and without 1/√d_k.
+    """Return head widths d_k, and the mean softmax sensitivity at each width, with and without 1/√d_k.
 
-    The widths include ``here``.
+    The widths include ``here``. The sensitivity is Σ a·(1 − a), the trace of the softmax Jacobian, over random rows.
     """
     widths = tuple(sorted({*WIDTHS, here}))
     return widths, *by_width(widths, DRAWN)
 
 
 def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
-    """Return the unmasked scores of a row, (key,), with and without scale, by the title of the scale."""
+    """Return the scores of a query in three scales, (key,) each; masked keys are left out.
+
+    The keys of the dictionary name the scale: q·k / √d_k, q·k, and LARGER times q·k.
+    """
     free = np.isfinite(worked.masked[head, row])
     dots = worked.products[head, row, free]
     over = dots / np.sqrt(worked.channels)

@@ -54,7 +54,7 @@ class ByHandOptions:
 
     @property
     def is_default(self) -> bool:
-        """Return True if no option but the stage is set."""
+        """Return True if all options except the shown stage have their default values."""
         return replace(self, stage="") == ByHandOptions()
 
     @property
@@ -136,6 +136,9 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
 ) -> Example:
     """Return the example in other sizes; new cells are 0, and surplus rows and columns are cut off.
 
+    ``tokens`` and ``columns`` are the shape of X, ``width`` is the number of columns of W_Q, W_K and W_V, ``hidden``
+    the feed-forward width, and ``words`` the vocabulary size. None keeps a size.
+
     >>> resize(example_of("lookup"), 4, 2, 3).tokens
     ('one', 'two', 'three', 'token 4')
     """
@@ -208,9 +211,10 @@ def divisors(width: int) -> list[int]:
 
 
 def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions, list[str]]:
-    """Return options that fit the example, and a sentence if the number of heads had to change.
+    """Return options that fit the example, and a message if the number of heads had to change.
 
-    The returned options name the preset even if the given options do not.
+    If the heads do not divide the columns of W_Q evenly, there is a single head. Selected heads or tokens that the
+    example lacks are reset. The returned options name the preset even if the given options do not.
     """
     notes: list[str] = []
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads

@@ -23,7 +23,10 @@ Sections = Mapping[str, tuple[str, list[MatrixStep]]]  # formula and matrices of
 
 
 def get_sections(options: ByHandOptions, example: Example, found: ToyExample) -> Sections:
-    """Return the formula and the matrices of each stage of the calculation; stages without matrices are left out."""
+    """Return the formula and the matrices of each stage of the calculation, by name of the stage.
+
+    Stages without matrices are left out, such as the LayerNorms if the example ends with the attention.
+    """
     worked, head = found.worked, options.shown
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
@@ -57,7 +60,11 @@ def get_sections(options: ByHandOptions, example: Example, found: ToyExample) ->
 
 
 def stage_of(options: ByHandOptions, sections: Sections) -> str:
-    """Return the stage of the calculation to show: the chosen stage, else that of the selected cell, else the first."""
+    """Return the name of the stage to draw, or ALL_STAGES.
+
+    It is the chosen stage, else the stage of the selected cell. By default, it is "weights" if a query is selected,
+    else "projections".
+    """
     if options.stage in (*sections, ALL_STAGES):
         return options.stage
     opened = (name for name, (_formula, steps) in sections.items() if cell_of(options.cell, steps))

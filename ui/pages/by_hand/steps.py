@@ -17,7 +17,7 @@ from viz.components.matrices.matrices import MatrixSpec
 
 
 def figure(number: float) -> str:
-    """Format a number with two decimals, more if it is small.
+    """Format a number with two decimals, or with a single significant digit if it is below 0.005.
 
     Negative numbers are put in brackets, so that they can follow an operator.
 
@@ -68,9 +68,9 @@ _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
 @dataclass(frozen=True, eq=False)
 class MatrixStep:
-    """A matrix of the small example with the calculation of its cells.
+    """A matrix of the small example, with a function that writes out the calculation of each cell.
 
-    ``how`` returns the calculation of the cell (row, column) as text without its result; "" for an input.
+    ``how(row, column)`` returns the calculation as text without its result, or "" for an input of the example.
     """
 
     key: str  # name of the step in the address
@@ -89,7 +89,10 @@ def no_formula(_row: int, _column: int) -> str:
 
 
 def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
-    """Return the cell that the address names, as (step, row, column); None if none of the steps has it."""
+    """Return the selected cell as (index of the step, row, column); None if no step has it.
+
+    ``name`` is the cell in the address: key of the step, row and column, such as "dot-0-1".
+    """
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
     if place is None or place[1] not in keys:
@@ -100,7 +103,7 @@ def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | No
 
 
 def sum_of(step: MatrixStep, row: int, column: int) -> str:
-    """Return the calculation of a cell as text: its place, its terms and its value."""
+    """Return a sentence on a cell: its matrix, row and column, then its calculation and its value."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
     if sheet.columns and sheet.columns[column]:
@@ -126,7 +129,7 @@ PROJECTED = {"q": ("Q = X·W_Q", "w_q"), "k": ("K = X·W_K", "w_k"), "v": ("V = 
 
 
 def size_note(tokens: int, columns: int) -> str:
-    """Return the size of a matrix with a row for each token."""
+    """Return the size of a matrix as text: the number of tokens (rows) and the number of columns."""
     return _("{tokens} tokens × {columns}", tokens=tokens, columns=columns)
 
 
@@ -190,7 +193,11 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
-    """Return the matrices from dot products to attention weights, each (query, key)."""
+    """Return a head's matrices from dot products to attention weights, each (query, key).
+
+    The row and column of the selected ``pair`` (query, key) are marked. If ``scaled`` is True, the dot products are
+    divided by √d_k.
+    """
     names, who = example.tokens, _("head {head}", head=head) if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
@@ -227,7 +234,9 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
 ) -> list[MatrixStep]:
     """Return the matrices of a softmax: exp, the sum of each row, and the probabilities.
 
-    ``made`` is the result of ``attention.toy_example.softmax``.
+    ``scores`` is the input, which ``letter`` denotes, and ``made`` is the result of ``attention.toy_example.softmax``.
+    ``name`` is the title of the probabilities, ``who`` the name of the head or "", and ``common`` has the options of
+    all matrices.
     """
     shift, powers, sums, shares = made
     moved = bool(shift.any())

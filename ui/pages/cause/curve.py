@@ -91,7 +91,7 @@ def _set(places: Sequence[Head]) -> EditSet:
 def _random(case: AblationExperiment, steps: int) -> FloatArray:
     """Return the metric during removal in random orders, (order, step); no orders if the reader stopped."""
     sets = removal_sets(random_orders(case.places, ORDERS, SEED), steps)
-    found = case.watch.changes(sets, case.tokens, _("Computing the random baseline"))
+    found = case.watch.changes(sets, case.tokens, _("Computing the comparison"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
     whole = float(case.watch.numbers(case.watch.ask([()]))[0])

@@ -1,10 +1,11 @@
-"""Effects of ablation: the answer before and after, each head, random edits, and later heads."""
+"""Effects of ablation: the answer before and after, each head, other edits, and later heads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,7 +17,7 @@ from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
 from ui.ablation.edits import Head, describe_edits
-from ui.ablation.effects import RANDOM_SETS, SEED, answers_computation, heads_csv
+from ui.ablation.effects import RANDOM_SETS, SEED, answers_computation, describe_compared, heads_csv, is_random
 from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
@@ -99,26 +100,16 @@ def before_after(case: AblationExperiment) -> None:
     effect = case.watch.ask([(), case.edits])
     before, after = case.watch.numbers(effect)
     what = describe_edits(case.edits, case.view)
-    if case.edits and case.watch.names:
-        first, second = case.watch.names
-        show_notice(
-            _(
-                "With {edits}, {after}; before, {before}.",
-                edits=what,
-                after=times(after, first, second),
-                before=times(before, first, second),
-            ),
-            role="status",
-        )
-    elif case.edits:
-        show_notice(
-            _(
-                "With {edits}, {change}.",
-                edits=what,
-                change=_describe_change(case, 1 - after),
-            ),
-            role="status",
-        )
+    if case.edits:
+        if case.watch.names:
+            after_edits, without = (times(value, *case.watch.names) for value in (after, before))
+            result = _("With {edits}, {after}; before, {before}.", edits=what, after=after_edits, before=without)
+        else:
+            result = _("With {edits}, {change}.", edits=what, change=_describe_change(case, 1 - after))
+        # Without edits in the address, the page ablates the selected head.
+        head = case.name(case.head)
+        origin = "" if case.options.edits else _("Head {head} is ablated because it is selected.", head=head)
+        show_notice(join_sentences(result, origin), role="status")
     if case.watch.names:
         _bars(case, effect)
 
@@ -152,9 +143,9 @@ def _answers_of(case: AblationExperiment, at: int) -> Computation | None:
 
 
 def chance(case: AblationExperiment) -> None:
-    """Draw a histogram of the effects of random edits, and the effect of the chosen edits as a line.
+    """Draw a histogram of the effects of other edits, and the effect of the chosen edits as a line.
 
-    The random edits are of the same kinds and number as the chosen edits.
+    The other edits are of the same kinds and number as the chosen edits: a random sample, or all if these are few.
     """
     if not case.edits:
         return
@@ -164,15 +155,16 @@ def chance(case: AblationExperiment) -> None:
     if len(others) < 2:
         show_notice(_("No other sets have this size."), role="status")
         return
-    found = case.watch.changes(others, case.tokens, _("Computing the random baseline"))
+    found = case.watch.changes(others, case.tokens, _("Computing the comparison"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
     change = float(after - before)
     if len(found) < 2:
         return
     less = float((np.abs(found) < abs(change)).mean())
+    compared = describe_compared(case.edits, others, found)
     result = _(
-        "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
-        n=len(found),
+        "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
+        edits=compared,
         less=100 * less,
         median=format_small(float(np.median(np.abs(found)))),
     )
@@ -188,9 +180,12 @@ def chance(case: AblationExperiment) -> None:
         count=RANDOM_SETS,
         seed=SEED,
     )
-    note = _("Bars: random edits of equal size (seed {seed}). Line: the chosen edits.", seed=SEED)
-    about = partial(case.provenance, random_edits=len(found), seed=SEED)
-    draw_chart(figure, "cause_random", about=about, computation=computation, test=join_sentences(result, note))
+    note = _("Bars: {edits}. Line: the chosen edits.", edits=compared)
+    sample: dict[str, Any] = (
+        {"random_edits": len(found), "seed": SEED} if is_random(others, found) else {"other_edits": len(found)}
+    )
+    about = partial(case.provenance, **sample)
+    draw_chart(figure, "cause_random", about=about, computation=computation, test=result)
     st.caption(note)
 
 
@@ -211,7 +206,7 @@ def later_heads(case: AblationExperiment) -> None:
     start = min(first + 1, len(moved) - 1)
     show_notice(
         _(
-            "Head {head} changes most: {moved:.0f} % of its attention moves. Mean from layer {layer} on: {mean:.1f} %.",
+            "Head {head} changes most: {moved:.0f}% of its attention moves. Mean from layer {layer} on: {mean:.1f}%.",
             head=case.name((layer, head)),
             moved=100 * moved[layer, head],
             layer=start,

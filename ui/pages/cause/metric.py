@@ -1,4 +1,4 @@
-"""The number by which the view Ablation measures the model's answer, its request, and an experiment with edits."""
+"""The metric of the view Ablation, the request that computes it, and experiments with edited heads."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ NO_LABELS = gettext_lazy("This model predicts a number. Choose another output.")
 
 @dataclass(frozen=True, eq=False)
 class LabelPair:
-    """Two labels to compare, with the request that scores all labels, and the indices of both (``places``)."""
+    """Two labels of a classifier, which are compared by their log-odds.
+
+    ``question`` is the request for the logits of all labels, and ``places`` are the indices of the two labels.
+    """
 
     question: LabelEffects
     names: tuple[str, str]
@@ -62,9 +65,10 @@ class LabelPair:
 
 
 def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> LabelPair | None:
-    """Return the two labels that the reader chose, else the two likeliest.
+    """Draw the widgets for two labels to compare, by default the likeliest, and return both labels.
 
-    Return None with a notice if there are no two labels to compare. Raise UserError if the model cannot answer.
+    In token classification, a widget also selects the word. If there are no two labels to compare, show a notice and
+    return None. Raise UserError if the model cannot answer.
     """
     given: dict[str, Any] = {
         "model": asked.model,
@@ -157,9 +161,10 @@ class AnswerMetric:
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
-        """Return notebook code that evaluates ``numbers``, an expression of ``effects``, the effects of some edit sets.
+        """Return notebook code that computes ``numbers`` from the effects of several edit sets.
 
-        ``sets`` is an expression for a list of edit sets. It may use ``heads``, the list of all heads, and ``names``.
+        ``sets`` is code for a list of edit sets. It may use ``heads``, the list of all heads, and ``names``.
+        ``numbers`` is code that may use ``effects``, the effect of each edit set, shape (set,).
         """
         values = "values" if self.labels is None else "log_probabilities(values, sort)[:, list(places)]"
         code = (
@@ -177,7 +182,7 @@ class AnswerMetric:
 
     @property
     def unit(self) -> str:
-        """Return the label of the metric."""
+        """Return the name of the metric as an axis label, such as "log-odds of “he”"."""
         return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
@@ -289,7 +294,7 @@ def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, st
 
 @dataclass(frozen=True, eq=False)
 class AblationExperiment:
-    """An ablation experiment: a text, the edits of the model's heads, and the output whose change is measured."""
+    """An ablation experiment: a text (``view``), a metric of the output (``watch``), and the edits."""
 
     view: View
     watch: AnswerMetric

@@ -111,7 +111,11 @@ def pick_clicks(view: View, options: CauseOptions) -> None:
 
 
 def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
-    """Draw the sentence as chips, with hidden words and masked edges marked."""
+    """Draw the text as clickable words; hidden words and the ends of masked edges are marked.
+
+    An edge is the attention from a query to a key in ``head``. A click hides a word or selects the ends of an edge, as
+    ``options.clicking`` determines.
+    """
     hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskKey)}
     cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskEdge)}
     looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, MaskEdge)}

@@ -37,7 +37,7 @@ def how_to_read() -> None:
             _(
                 "- Ablation zeroes a head's part of the input of W_O "
                 "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). Any ablation changes "
-                "something; compare with random edits of equal size.\n"
+                "something; compare with other edits of equal size.\n"
                 "- Effects do not add up, and differ between texts."
             )
         )
@@ -99,7 +99,11 @@ def _passed_over(trace: Trace) -> str:
 
 
 def page(choice: ViewState, who: PageModel) -> None:
-    """Draw the widget that selects the metric, then the experiment on the model with which the metric is measured."""
+    """Draw the widget that selects the metric, then the ablation experiment.
+
+    ``who`` is the model that computes the metric. If a saved trace is open, show a notice instead, because the
+    experiment has to run a model.
+    """
     if choice.opened:
         show_notice(
             _("A saved trace has attention only. Close it to run its text."),

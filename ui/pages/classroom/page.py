@@ -21,7 +21,10 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """Draw the forms to join and to open a class of students; ``code`` is that of a class in a link that has ended."""
+    """Draw the form to join a class, and the button to open a class.
+
+    ``code`` is the code of a class that no longer exists, if the visitor followed a link to it; otherwise None.
+    """
     if code is not None:
         show_notice(describe_missing(code))
     if problem := st.session_state.pop(PROBLEM, None):
@@ -48,7 +51,7 @@ def door(code: str | None) -> None:
 
 
 def draw_waiting_room(code: str) -> None:
-    """Draw the form for a student who came by the link, or the page of a student who has joined."""
+    """Draw the form to join the class ``code``, or for a student who has joined, the buttons to leave it."""
     try:
         seen = store().student_view(code, visitor_secret())
     except NotInClass:
@@ -83,7 +86,7 @@ def draw_waiting_room(code: str) -> None:
 
 
 def _withdraw(code: str) -> None:
-    with suppress(NotInClass):  # a closed room has already deleted its data
+    with suppress(NotInClass):  # a closed class has already deleted its data
         store().withdraw(code, visitor_secret())
     classroom.leave()
 

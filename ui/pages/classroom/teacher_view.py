@@ -20,7 +20,7 @@ from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
-from ui.show.text import escape_markdown
+from ui.show.text import escape_except_emphasis
 from ui.state import classroom
 from viz.components.base_path import BASE
 
@@ -135,9 +135,11 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
     """Draw the latest question, and its answers or the button that shows them to the class."""
     question = board.questions[number - 1]
     st.subheader(_("Question {number}", number=number))
-    st.markdown(escape_markdown(format_prompt(question)))
+    st.markdown(escape_except_emphasis(format_prompt(question)))
     if question.options:
-        st.markdown("\n".join(f"- {escape_markdown(format_answer(question, option))}" for option in question.options))
+        st.markdown(
+            "\n".join(f"- {escape_except_emphasis(format_answer(question, option))}" for option in question.options)
+        )
     if board.revealed:
         answers(question, board.answers_to(number), "desk_answers")
         return
@@ -168,7 +170,7 @@ def _draw_privately(board: TeacherView) -> None:
             _("Question"), numbers, key=f"desk_question_{board.asked}", help=_("What the view shows."), width=120
         )
         question = board.questions[number - 1]
-        st.markdown(escape_markdown(format_prompt(question)))
+        st.markdown(escape_except_emphasis(format_prompt(question)))
         answers(question, board.answers_to(number), "desk_peek")
 
 

@@ -45,10 +45,11 @@ def sentences(left: View, right: View) -> list[str]:
 
 
 def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> FloatArray:
-    """Return the Jensen–Shannon divergence of each pair of heads of two models in bits, (left head, right head).
+    """Return the Jensen–Shannon divergence of each head of a model from each head of another, in bits.
 
-    It is the mean over annotated sentences (``sentences``). ``models`` are name and revision of each model. Results are
-    cached. Raise UserError if a model cannot read the sentences.
+    The shape is (left head, right head), with heads numbered layer by layer. Each number is a mean over annotated
+    sentences (``sentences``). ``models`` are name and revision of each model, and ``beside`` has the same text read by
+    both models. Results are cached. Raise UserError if a model cannot read the sentences.
     """
     texts = sentences(beside.left, beside.right)
     part = beside.left.part or beside.left.trace.part
@@ -67,9 +68,10 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
 
 
 def match_heads(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> tuple[Heads, FloatArray]:
-    """Return for each head of the first model the most similar head of the second, and their divergence in bits.
+    """Return the most similar head of the second model for each head of the first, and the divergence.
 
-    The shapes are (layer, head, 2) and (layer, head).
+    The heads are (layer, head) pairs, shape (layer, head, 2); the divergences have the shape (layer, head), in bits.
+    The arguments are those of ``divergences``.
     """
     found = divergences(beside, models)
     least: FloatArray = found.min(axis=1).reshape(beside.left.layers, beside.left.heads)
@@ -109,7 +111,7 @@ class Comparison:
 
     @property
     def row(self) -> int | None:
-        """Return the index of the pair of aligned queries that contains the query in focus.
+        """Return the index of the pair of aligned query words that contains the selected query.
 
         Return None if the query has no counterpart in the second reading.
         """
@@ -117,9 +119,9 @@ class Comparison:
 
     @property
     def column(self) -> int | None:
-        """Return the index of the pair of aligned keys that contains the key in focus.
+        """Return the index of the pair of aligned key words that contains the selected key.
 
-        Return None if there is no key in focus, or if it has no counterpart.
+        Return None if no key is selected, or if it has no counterpart in the second reading.
         """
         return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
 
@@ -191,7 +193,7 @@ def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
         with st.spinner(_("Comparing every head")):
             return changes(beside, heads)
 
-    key = (beside.left.trace.id, beside.right.trace.id, sides.look, best)
+    key = (beside.left.trace.id, beside.right.trace.id, sides.look, best, sides.options.shared)
     return _change_cache().get_or_make(key, make, lambda made: 3 * made.bits.nbytes)
 
 

@@ -48,6 +48,11 @@ class CompareOptions(AnsweringOptions):
         help=gettext_lazy("Pairs of texts that differ in meaning, and reworded controls"),
         choices=BRINGS,
     )
+    shared: bool = option(
+        False,
+        label=gettext_lazy("Skip replaced words"),
+        help=gettext_lazy("Compare only words that both texts have."),
+    )
     leaf: int = 1  # page of the list of pairs, from 1
     # Difference of the second reading; "" is a text if one fits the first.
     differs: str = option(
@@ -71,9 +76,9 @@ class CompareOptions(AnsweringOptions):
 
 
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
-    """Return the options with a default for the second reading.
+    """Return the options with defaults for the second reading.
 
-    The default is a second text; if a link has edits and no second text, it is the same text with ablated heads.
+    By default the readings differ by their text. If a link has edits and no second text, they differ by ablated heads.
     """
     other = settle_second_text(CompareOptions, choice, options.other)
     return replace(options, differs=options.differs or ("edit" if options.edits and not other else "text"), other=other)
@@ -100,6 +105,12 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
         label=_("The second model"),
     )
     return model, options.beside_revision
+
+
+def pick_words() -> bool:
+    """Draw the toggle that ignores words which differ between both texts; return True if it is on."""
+    picked: bool = bound_widget(CompareOptions, "shared", st.toggle)
+    return picked
 
 
 def pick_heads(same: bool) -> bool:
@@ -130,7 +141,8 @@ def _first_other(choice: ViewState) -> str:
 def pick_edits(options: CompareOptions, view: View) -> EditSet:
     """Draw the list of ablated heads, and return all edits of the second reading.
 
-    The default is the first head of the first layer with attention, because it can affect all later layers.
+    If none are chosen, the first head of the first layer with attention is ablated, because it can affect all later
+    layers.
     """
     edits = chosen_edits(options, (view.attending[0], 0), _part(view))
     offered = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]

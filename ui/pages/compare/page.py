@@ -183,7 +183,8 @@ def _views_computation(sides: Sides, code: str, **names: Any) -> Computation | N
     look = sides.look
     begun = (
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
-        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
+        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))"
+        f"{'.shared_words()' if sides.options.shared else ''}\n"
     )
     return Computation(begun + code, readings=sides.requests, AlignedViews=AlignedViews, View=View, **names)
 

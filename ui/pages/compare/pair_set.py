@@ -17,7 +17,7 @@ from probing.text_pairs import TextPair, parse
 from ui.input.controls import bound_widget, head_of, keep_head
 from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
-from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.options import CompareOptions, pick_words
 from ui.pages.compare.pair_set_result import (
     PairSet,
     Place,
@@ -65,7 +65,11 @@ READY = _ready_pairs()
 
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
-    """Draw the widgets that select or upload a set of text pairs, and return its pairs; None if there are none yet."""
+    """Draw the widgets that select or upload a set of text pairs, and return the pairs.
+
+    ``bring`` is "ready" for the bundled pairs, otherwise the pairs come from a file. Return None until a valid file is
+    uploaded.
+    """
     bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)
@@ -134,7 +138,7 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
         show_notice(note, role="status")
     pick_part(first, look)
     try:
-        found = measure_set(choice, pairs, look)
+        found = measure_set(choice, pairs, look, pick_words())
     except UserError as refusal:
         offer_or_show(refusal, choice)
         return
@@ -195,7 +199,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p (Holm)")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
-        st.caption(_("Bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
+        st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
         draw_table(columns, key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),

@@ -41,7 +41,12 @@ Verdicts = tuple[ControlledChange, ControlledChange | None]
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Results of a set of text pairs on a model; pairs that could not be read are left out."""
+    """The change of each head's attention between the two texts of many pairs, for a model.
+
+    ``pairs`` are the pairs that the model could read, and ``bits`` the divergences of each head. ``across`` compares
+    pairs that differ in meaning with control pairs, which differ only in wording; ``one_word`` does so for pairs that
+    differ in a single word. ``left_out`` has a reason for each pair that could not be read.
+    """
 
     pairs: tuple[TextPair, ...]
     bits: FloatArray  # Jensen–Shannon divergence, (pair, layer, head)
@@ -51,6 +56,7 @@ class PairSet:
     )  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
     left_out: tuple[str, ...]  # why, for each pair that was not read
     digest: str  # of the pairs that were asked for
+    shared: bool = False  # whether replaced words are left out of the divergence
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,9 +91,9 @@ class PairSet:
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """Return the trace of the first text of a pair, for the first pair that the model can read.
+    """Return the trace of the first text of a pair, for the first pair whose text the model can read.
 
-    If it can read none, show a notice and return None.
+    If the model can read none, show a notice and return None.
     """
     reason = ""
     for pair in pairs:
@@ -110,18 +116,22 @@ def _describe_skipped(many: int, size: int, reason: str) -> str:
     )
 
 
-def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions) -> PairSet | None:
-    """Compare the texts of each pair until the reader stops; return None if there is no result.
+def measure_set(
+    choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions, shared: bool = False
+) -> PairSet | None:
+    """Compare the attention of every head on both texts of each pair, until the reader stops.
 
-    Pairs that the model cannot read are left out. Raise UserError for errors that concern every pair.
+    If ``shared`` is True, only words that both texts have are compared. Pairs that the model cannot read are left out.
+    Return None if no pair was compared, or if most pairs cannot be read. Raise UserError for errors that concern every
+    pair.
     """
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
-    mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
+    mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}:{shared}"
     read, bits, left_out = [], [], []
     for at in stoppable_steps(mark, len(pairs), _("Comparing every head")):
         found = _map_cache().get_or_make(
-            (choice.model, choice.revision, look, pairs[at].a, pairs[at].b),
-            lambda pair=pairs[at]: _head_changes(choice, pair, look),  # type: ignore[misc]
+            (choice.model, choice.revision, look, shared, pairs[at].a, pairs[at].b),
+            lambda pair=pairs[at]: _head_changes(choice, pair, look, shared),  # type: ignore[misc]
             lambda made: 500 if isinstance(made, str) else made.nbytes + 500,
         )
         if isinstance(found, str):
@@ -140,7 +150,7 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
     told, one_word = _verdict_cache().get_or_make(
         (mark, len(read) + len(left_out)), lambda: _summarize(read, values), lambda made: 24 * made[0].p.nbytes
     )
-    return PairSet(tuple(read), values, told, one_word, tuple(left_out), digest)
+    return PairSet(tuple(read), values, told, one_word, tuple(left_out), digest, shared)
 
 
 def _summarize(pairs: Sequence[TextPair], bits: FloatArray) -> Verdicts:
@@ -175,7 +185,7 @@ def _request(choice: ViewState, text: str) -> TraceRequest:
     return request_of(replace(choice, **FRESH, text=text, pair="", target=""))
 
 
-def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> FloatArray | str:
+def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions, shared: bool) -> FloatArray | str:
     """Return the change of each head, (layer, head), or the reason if the pair cannot be compared."""
     try:
         left, right = map(require_readable, get_backend().traces([_request(choice, text) for text in (pair.a, pair.b)]))
@@ -184,7 +194,8 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
         assert heads is not None  # both texts are read by the same model
         if not all(view.queries and view.keys for view in views):
             return gettext_lazy("Only hidden special tokens are left.")
-        bits = changes(AlignedViews.align(*views), heads).bits
+        aligned = AlignedViews.align(*views)
+        bits = changes(aligned.shared_words() if shared else aligned, heads).bits
     except UserError as refusal:
         if refusal.way_out not in OF_THE_TEXT:
             raise
@@ -200,7 +211,8 @@ def mean_change(found: PairSet, choice: ViewState, look: ViewOptions, kind: str)
         f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
         "bits = []\n"
         "for pair in readings:\n"
-        "    views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in pair))\n"
+        "    views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in pair))"
+        f"{'.shared_words()' if found.shared else ''}\n"
         "    bits.append(changes(views, same_heads(views.left, views.right)).bits)\n"
         "values = np.reshape(bits, (len(bits), -1)).astype(np.float64)\n"
         "tested = compare_with_control(values, np.array(controls), np.array(numbered))\n"
@@ -339,7 +351,7 @@ def _interval(mean: Mean, at: int) -> str:
     if np.isnan(mean.low[at]):
         return ""
     return _(
-        " (95 % interval {low} to {high})",
+        " (95% interval {low} to {high})",
         low=format_small(float(mean.low[at])),
         high=format_small(float(mean.high[at])),
     )
@@ -372,7 +384,7 @@ def pairs_of_head_csv(found: PairSet, head: Place) -> str:
 
 
 def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
-    """Return the model, the view options and the set of pairs from which a table was computed."""
+    """Return the provenance of the results: the model, the view options and the set of pairs."""
     return {
         **model_fields(get_backend().identity(choice.model, choice.revision or None)),
         "data": f"{len(found.pairs)} pairs of texts (SHA-256 {found.digest})",
@@ -383,6 +395,7 @@ def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
         "pairs_sha256": found.digest,
         "pairs": len(found.pairs),
         "left_out": len(found.left_out),
+        **({"replaced_words": "left out"} if found.shared else {}),
     }
 
 

@@ -23,7 +23,10 @@ MOST_NAMED = 6  # unmatched words that are listed by name
 
 
 def describe_comparison(found: Comparison) -> list[str]:
-    """Describe the link in focus, the changes of all heads, and the weight on words without a counterpart."""
+    """Describe the selected link, the changes of all heads, and the attention to unmatched words.
+
+    Unmatched words have no counterpart in the other text.
+    """
     return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
 
 
@@ -152,10 +155,10 @@ def heads_csv(found: Comparison) -> str:
 
 
 def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray, second: FloatArray) -> str:
-    """Return CSV with a row for each pair of query and key tokens in the chosen head's maps.
+    """Return CSV with a row for each query word and key word: their weights in both readings.
 
-    ``first`` and ``second`` are the weights in the two traces, (query, key), at the aligned tokens of ``rows`` and
-    ``columns``.
+    ``rows`` and ``columns`` are indices of the aligned pairs of queries and of keys. ``first`` and ``second`` are the
+    weights of the chosen head between them, shape (query, key).
     """
     label = found.sides.label
     lines = (
@@ -196,7 +199,8 @@ def comparison_provenance(found: Comparison) -> dict[str, Any]:
     one, other = _both_captions(found)
     edits = found.sides.edits
     settings = edit_settings(edits, found.sides.beside.right) if edits else {}
-    return {"first": one, "second": other, "removed": pack(edits), **settings}
+    words = {"replaced_words": "left out"} if found.sides.options.shared else {}
+    return {"first": one, "second": other, "removed": pack(edits), **words, **settings}
 
 
 def _captions(found: Comparison) -> list[list[str]]:

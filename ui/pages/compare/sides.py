@@ -20,7 +20,7 @@ from inference.files import sources
 from ui.ablation.edits import describe_edits
 from ui.input.second_text import pick_second_text
 from ui.input.unknown_words import require_readable
-from ui.pages.compare.options import CompareOptions, pick_edits, pick_heads, pick_second_model
+from ui.pages.compare.options import CompareOptions, pick_edits, pick_heads, pick_second_model, pick_words
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -39,7 +39,7 @@ A_PAIR = 200  # approximate bytes of an aligned pair of cells
 class Sides:
     """Two readings (a text read by a model) with aligned words, and their names."""
 
-    beside: AlignedViews
+    beside: AlignedViews  # of the words that are compared
     look: ViewOptions
     options: CompareOptions
     models: tuple[str, str]  # display titles of the models
@@ -54,7 +54,10 @@ class Sides:
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
-        """Return the word of an aligned pair of keys (or of queries); if the two words differ, return both."""
+        """Return the word of an aligned pair; if its two words differ, return both, joined by an arrow.
+
+        ``pair`` is the index of a pair of keys, or of queries if ``key`` is False.
+        """
         aligned = self.beside.keys if key else self.beside.queries
         left, right = (self._text(side, aligned.pairs[pair][side], key=key) for side in (0, 1))
         same = self.two_models or left.casefold() == right.casefold()
@@ -138,6 +141,8 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
         )
         return None
     beside = _align_cached(left, right, look)
+    if options.differs == "text":
+        beside = _pick_words(beside)
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
@@ -171,6 +176,14 @@ def _align_cached(left: View, right: View, look: ViewOptions) -> AlignedViews:
         key, lambda: align(left, right), lambda made: A_PAIR * sum(len(one.pairs) for one in made)
     )
     return AlignedViews(left, right, *found)
+
+
+def _pick_words(beside: AlignedViews) -> AlignedViews:
+    """Draw the widget that leaves out replaced words if the texts have any; return the words that are compared."""
+    shared = beside.shared_words()
+    if (shared.queries, shared.keys) == (beside.queries, beside.keys):
+        return beside
+    return shared if pick_words() else beside
 
 
 def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str]) -> bool:

@@ -52,7 +52,11 @@ def is_unfolded() -> bool:
 
 
 def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int, head: int) -> None:
-    """Draw the figures of measures, such as entropy, if their section is open; otherwise nothing is computed."""
+    """Draw figures that compare the heads by measures such as entropy, in a section that can be opened.
+
+    Nothing is computed while the section is closed. ``survey`` has the measures of all heads; ``layer`` and ``head``
+    are the selected head.
+    """
     folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
     if not folded.open:
         return
@@ -121,7 +125,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     if shown is None:
         return
     view, survey, selection = shown
-    draw_pronoun_head(trace)
+    draw_pronoun_head(trace, (selection["layer"], selection["head"]))
     link_to_comparison(choice)
     draw_text_why(choice, view, selection)
     st.link_button(

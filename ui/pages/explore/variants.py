@@ -100,7 +100,7 @@ def _read_variant() -> None:
 
 
 def other_text(choice: ViewState, variants: Variants) -> str:
-    """Return the variant that is not shown."""
+    """Return the text of the two variants that is not shown now."""
     return next(text for text in variants.texts if text != choice.text)
 
 
@@ -218,9 +218,10 @@ def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest
 
 
 def variant_question(choice: ViewState, view: View, link: ExplainedLink) -> Variant:
-    """Return the request to decompose the same link in the text's variant, and the words that differ.
+    """Return the request to split a link's score into its sources in the variant, and the differing words.
 
-    The request is None if the library has no variant, or if the variant has other tokens there.
+    If the library has no variant of the text, or if the variant has other tokens at the link, the result is None and
+    "".
     """
     variants = variants_of(choice)
     if variants is None:

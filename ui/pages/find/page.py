@@ -26,6 +26,7 @@ from ui.pages.find.question import (
     pick_probe,
     pick_strength,
     pick_words,
+    strongest_link,
     words_of,
 )
 from ui.run.head_answers import HeadAnswers, ask_again, ask_heads
@@ -88,9 +89,10 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """Draw the fields of the changed text and of rewordings that should not matter; return their contents.
+    """Draw text fields for the changed text and for neutral rewordings, and return their contents.
 
-    By default they are the texts of the prepared question ``probe``. At most 32 rewordings are used.
+    The changed text has another meaning; rewordings keep the meaning and show how many heads change by chance. By
+    default they are the texts of the prepared question ``probe``. At most 32 rewordings are used.
     """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")
@@ -113,7 +115,10 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
 
 
 def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerator) -> None:
-    """Draw the words with their widgets in ``row``, the answer, and the comparison with the other texts."""
+    """Draw the question, its answer in this text, and the comparison with the other texts.
+
+    The question is which heads prefer the first candidate. ``row`` is the container for its widgets.
+    """
     found = get_params(FindOptions)
     view = View(trace, words=True)
     if not has_enough_words(view):
@@ -131,7 +136,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     answer(asked, choice)
     if probe is not None and probe.note:
         show_notice(probe.note, role="status")
-    draw_pronoun_head(trace)
+    draw_pronoun_head(trace, strongest_link(asked))
     st.subheader(_("If one word changes"))
     other, neutral = texts(found, probe)
     again = None

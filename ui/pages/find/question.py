@@ -58,9 +58,9 @@ class FindOptions:
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's, else that of the probe. Else the first candidate is the target that Attention heads
-    shows for the source, if that is a likely noun, and the second is a guessed noun. ``against`` is the second
-    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's choice, else that of the prepared question ``probe``, else a guess. The first candidate is
+    then the target that the page Attention heads shows for the source, if that is a likely noun; the second is another
+    noun. ``against`` is the reader's second candidate as a token index, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -203,9 +203,10 @@ ROLE_NAMES: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
-    """Draw the sentence as chips, and in ``row`` the controls for clicks and for the direction of links.
+    """Draw the text as clickable words, and in ``row`` the widgets for clicks and the link direction.
 
-    A click on a word makes it the source word or a candidate, according to the first control.
+    A click on a word makes it the source word or a candidate, as the first widget selects. Links go from the source to
+    the candidates, or from the candidates to the source.
     """
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     row.segmented_control(
@@ -246,7 +247,10 @@ def _set(view: View, role: str) -> None:
 
 
 def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
-    """Draw in ``row`` the control of the measure of strength, which applies to all pages."""
+    """Draw in ``row`` the widget that selects the measure of a link's strength, for all pages.
+
+    The measure is the attention weight, or the weight above a baseline.
+    """
     st.session_state[STRENGTH] = choice.by
     row.segmented_control(
         _("Strength"),
@@ -261,7 +265,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
 
 def describe_link(asked: HeadAnswers) -> str:
     """Describe the head with the strongest link between the source and the first candidate, and its baseline."""
-    layer, head = _strongest(np.where(np.isnan(asked.preference), np.nan, asked.strengths[0]))
+    layer, head = strongest_link(asked)
     weight = float(asked.found[0, layer, head])
     baseline, name = asked.baseline(layer, head)
     decimals = decimals_of_difference(weight, baseline)
@@ -295,8 +299,16 @@ def describe_link(asked: HeadAnswers) -> str:
     return join_sentences(*sentences)
 
 
+def strongest_link(asked: HeadAnswers) -> tuple[int, int]:
+    """Return the (layer, head) with the strongest link between the source and the first candidate."""
+    return _strongest(np.where(np.isnan(asked.preference), np.nan, asked.strengths[0]))
+
+
 def describe_preference(asked: HeadAnswers) -> str:
-    """Describe how many heads prefer each candidate, and the head with the largest difference of either sign."""
+    """Describe how many heads prefer each candidate, and the head with the largest preference.
+
+    A preference is the difference between the strengths of the two candidates, of either sign.
+    """
     sentences = [_describe_counts(asked)]
     largest = _largest_difference(asked)
     if largest is not None:
@@ -363,7 +375,11 @@ def _describe_counts(asked: HeadAnswers) -> str:
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """Describe the head with the largest difference between the candidates: its difference in the changed text."""
+    """Describe both candidates' strengths in the changed text, for the head with the largest preference.
+
+    ``asked`` has the preferences in the original text, and ``other`` the strengths in the changed text. Return "" if no
+    head has a preference.
+    """
     largest = _largest_difference(asked)
     if largest is None:
         return ""
@@ -384,10 +400,11 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 
 
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
-    """Describe how many heads change their preferred candidate in the changed text, and in harmless rewordings.
+    """Describe how many heads flip, that is, prefer the other candidate in the changed text.
 
-    The boolean maps (layer, head) mark heads that change in any direction (``turned``), and those that change from the
-    first candidate to the second (``meaning``).
+    The boolean maps (layer, head) mark heads that flip in either direction (``turned``), and those that flip from the
+    first candidate to the second (``meaning``). ``harmless`` are the results of rewordings, in which heads flip by
+    chance.
     """
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [
@@ -415,7 +432,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference.
 
-    The maps of weights above baseline have colours below zero too, so that their difference is visible in them.
+    Weights above a baseline can be negative, and their maps then have a diverging colour scale.
     """
     prefers, request = asked.preference, displayed_request(choice, asked.view.trace)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
@@ -465,7 +482,10 @@ def _picker(asked: HeadAnswers) -> Callable[[str], None]:
 
 
 def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None], choice: ViewState) -> None:
-    """Draw the heads whose preference changes in the changed text, compared with harmless rewordings."""
+    """Draw the heads that prefer another candidate in the changed text.
+
+    ``harmless`` are the results of rewordings, for comparison; a result is None if the rewording lacks the words.
+    """
     request = displayed_request(choice, asked.view.trace)
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)

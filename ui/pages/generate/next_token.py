@@ -33,9 +33,9 @@ BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
-    """Describe the likeliest next token, and the rank of the token that continues an example.
+    """Describe the likeliest next token, the rank of the example's own word, and the sampling.
 
-    An example is read without its last word, ``word``. ``expected`` is the first token of this word, or None.
+    The model reads an example without its last word, ``word``. ``expected`` is the first token of this word, or None.
     """
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
@@ -98,9 +98,9 @@ def _provenance(request: NextToken) -> dict[str, Any]:
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
-    """Return the first token of the word that the model should guess: the last word of the example.
+    """Return the id of the token that the model should predict: the first token of the left-out word.
 
-    Return None without such a word, or if tokens were generated already.
+    Return None if no word was left out, if tokens were generated already, or if the word changes the tokens before it.
     """
     if not prompt.left_out or request.written:
         return None

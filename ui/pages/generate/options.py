@@ -219,7 +219,7 @@ def prompts() -> None:
 
 
 def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
-    """Draw the switch by which an example is read with or without its last word."""
+    """Draw the checkbox that keeps the last word of an example in the prompt."""
     if not prompt.left_out and (not options.whole or example_of(choice.text, choice.pair) is None):
         return
     st.session_state[WHOLE] = options.whole
@@ -244,7 +244,7 @@ def new_prompt(text: str) -> None:
 
 
 def text_of(request: NextToken, step: DecodingStep) -> str:
-    """Return the prompt, as far as the model reads it, followed by the generated text."""
+    """Return the prompt, cut off after the last token that the model reads, and the generated text."""
     ends = [span[1] for span in step.row.spans[: prompt_length(step, request)] if span is not None]
     return request.text[: max(ends)] + step.text if request.cut and ends else request.text + step.text
 

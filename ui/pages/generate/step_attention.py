@@ -39,7 +39,11 @@ LOOKS = "looks = without_missing(backend.predict(request).looks)"  # code of not
 
 @dataclass(frozen=True, eq=False)
 class StepAttention:
-    """The attention of a generation step; ``place`` is the position of the token that the step predicts."""
+    """The attention of a generation step, with the selected head and the weights to draw.
+
+    ``place`` is the position of the token that the step predicts. ``weights`` (token,) are those of the head, the mean
+    over its layer, or the mean over all heads, as the reader selected.
+    """
 
     request: NextToken
     step: DecodingStep
@@ -57,9 +61,9 @@ class StepAttention:
 def selected_step(
     request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> tuple[NextToken, DecodingStep, int]:
-    """Return the request and the result of the selected generation step, and the position of the token it predicts.
+    """Return the selected generation step: its request, its result, and the position that it predicts.
 
-    Raise UserError if the model cannot answer.
+    By default, it is the step that predicts the next token. Raise UserError if the model cannot answer.
     """
     place = len(step.row)
     if not options.at or options.at >= place:
@@ -88,7 +92,9 @@ def step_attention(
 
 
 def request_before(request: NextToken, length: int, place: int) -> NextToken:
-    """Return the request that predicts position ``place`` of a text with ``length`` prompt tokens.
+    """Return a copy of the request that ends before position ``place``, so that this token is predicted.
+
+    Positions count from 0 over the prompt, which has ``length`` tokens, and the written tokens after it.
 
     >>> request = NextToken(text="a b", written=(7, 8))
     >>> request_before(request, 2, 3).written, request_before(request, 2, 1).cut
@@ -114,7 +120,7 @@ def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToke
 
 
 def when_of(step: DecodingStep, place: int) -> str:
-    """Return a phrase for the step that predicts a position, for the beginning of a sentence."""
+    """Return a phrase for the step that predicts position ``place``, such as "Before “the” came"."""
     if place < len(step.row):
         return _("Before “{piece}” came", piece=step.row.pieces[place])
     return _("At the end of the text") if step.ended else _("Before the next token")

@@ -74,7 +74,11 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
 
 
 def summary(found: InductionScores) -> str:
-    """Describe the best head, the number of induction heads, and the loss in both copies."""
+    """Describe the result of the induction test: best head, number of induction heads, and surprisal.
+
+    The model reads a random text twice in a row. An induction head attends to the token after the earlier copy of the
+    current token. The surprisal is the mean in the first copy and in the last.
+    """
     layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
@@ -169,7 +173,10 @@ def trace_request(request: NextToken) -> TraceRequest:
 
 
 def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> None:
-    """Draw the microscope on prompt and generated tokens; it opens with the head and token of the shown step."""
+    """Draw the microscope (the interactive maps of all heads) on the prompt and the generated tokens.
+
+    By default it shows the head of the step ``seen``, and the last token that this step reads.
+    """
     trace = read_whole(request)
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
@@ -250,9 +257,10 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """Draw a check of the key–value cache, if its section is open.
+    """Draw a check of the key–value cache: generation must have the same attention as a single pass.
 
-    The check compares the attention of each generation step with the same row of a single pass over the whole text.
+    The attention of each generation step is compared with the same row of a pass over the whole text. Nothing is
+    computed while the section is closed.
     """
     folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
     if not folded.open:

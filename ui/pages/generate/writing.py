@@ -55,7 +55,10 @@ class WrittenToken:
 
 
 def history_of(request: NextToken) -> dict[Path, WrittenToken]:
-    """Return the tokens generated after this prompt in this session, by path."""
+    """Return the tokens generated after this prompt in this session.
+
+    The key is the token's path: the ids of the generated tokens up to and including this token.
+    """
     kept: dict[str, dict[Path, WrittenToken]] = st.session_state.setdefault(HISTORY, {})
     mine = kept.setdefault(mark_of(request), {})
     while len(kept) > PROMPTS:
@@ -163,14 +166,14 @@ class WritingJob:
 
 
 def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
-    """Return the token to append to the text: the sampled or the likeliest, as ``pick`` names it."""
+    """Return the token to append: the sampled token if ``pick`` is "drawn", else the likeliest."""
     return step.chosen if pick == "drawn" else step.greedy
 
 
 def written_on(request: NextToken) -> NextToken:
-    """Continue a started generation as far as possible; return the request for the text with the new tokens.
+    """Continue the generation that the reader started, and return the request for the longer text.
 
-    The address is updated. Raise UserError if the model cannot answer.
+    If none was started, return ``request``. The address is updated. Raise UserError if the model cannot answer.
     """
     job: WritingJob | None = st.session_state.get(JOB)
     if job is None:

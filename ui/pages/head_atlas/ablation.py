@@ -29,7 +29,11 @@ numbers = np.mean([1 - similarity(found)[1:] for found in vectors], axis=0)"""  
 
 
 def draw_ablation(atlas: Atlas, head: int) -> None:
-    """Draw the effect of ablating each head of a layer, if the panel is open; otherwise compute nothing."""
+    """Draw the effect of ablating a head, next to the other heads of its layer.
+
+    ``head`` is an index of ``atlas.heads``. Nothing is computed while the panel is closed; there is no panel for heads
+    outside the first stack.
+    """
     name = atlas.heads[head]
     if name.part != next(iter(atlas.manifest["stacks"])):
         return  # the sentence vector is that of the first stack
@@ -75,13 +79,14 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             atlas, f"place = {name.layer}, {name.part!r}, {WINDOWS}\n{CODE}", most=len(changes),
             ablation_questions=ablation_questions, similarity=similarity)  # fmt: skip
         draw_chart(figure, "atlas_ablation_bars", about=about, computation=computation)
-        st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95 % interval."))
+        st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95% interval."))
 
 
 def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:
-    """Return the change of the text vector by ablating each head of a layer, (window, head).
+    """Return the change of the text vector by ablating each head of a layer, shape (window, head).
 
-    The change is 1 − cosine. There are fewer windows if the visitor stops. Raise UserError if the model cannot be run.
+    A window is a piece of the atlas' texts. The change is 1 − cosine. There are fewer windows if the visitor stops.
+    Raise UserError if the model cannot be run.
     """
     questions = ablation_questions(atlas, layer, part, WINDOWS)
     answers = map_questions(questions, _("Ablating each head"), lambda question: get_backend().inspect(question))

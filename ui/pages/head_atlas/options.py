@@ -18,7 +18,7 @@ AXES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class HeadAtlasOptions(AtlasChoiceOptions):
-    """Options of the view Head atlas, in addition to the selected head."""
+    """Options of the view Head atlas: both axes of the chart, the sample, and an atlas to compare with."""
 
     x: str = option(
         "distance",

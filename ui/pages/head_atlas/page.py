@@ -195,7 +195,7 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
             {
                 _("Measure"): translate(AXES[measure]),
                 _("Mean"): round(float(arrays[f"{part}.mean"][own, at]), 3),
-                _("95 % interval"): " – ".join(f"{arrays[f'{part}.{end}'][own, at]:.3f}" for end in ("low", "high")),
+                _("95% interval"): " – ".join(f"{arrays[f'{part}.{end}'][own, at]:.3f}" for end in ("low", "high")),
                 _("Rank"): f"{1 + int((values > values[head]).sum())} / {len(values)}",
                 translate(RANDOM): None if random is None else round(float(random[:, at].max()), 3),
             }
@@ -273,7 +273,7 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
                 _("Relation"): row["relation"],
                 _("Direction"): translate(DIRECTIONS.get(row["direction"], row["direction"])),
                 _("Head"): round(row["accuracy"], 1),
-                _("95 % interval"): f"{row['low']:.1f} – {row['high']:.1f}",
+                _("95% interval"): f"{row['low']:.1f} – {row['high']:.1f}",
                 _("Best rule"): round(row["baseline"], 1),
                 _("Random weights"): None if row["random"] is None else round(row["random"], 1),
                 _("Links"): row["n"],

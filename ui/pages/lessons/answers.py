@@ -47,9 +47,9 @@ class StepAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the visitor has answered or revealed the step, so that the text after the answer may be shown.
+        """Return True if the step is answered or revealed, so that the text after the answer may be shown.
 
-        A wrong answer does not count.
+        A wrong answer does not count; an answer that cannot be checked does.
         """
         return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
 
@@ -118,7 +118,10 @@ NOT_YET = gettext_lazy("That is not right yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
-    """Draw the question with the field for its answer, its buttons and the feedback so far."""
+    """Draw a question with the field for its answer, its buttons and the feedback so far.
+
+    ``key`` is (lesson, step), and ``seen`` is the state of the step's view from which the answer is checked.
+    """
     found = answer_at(*key)
     slot = _slot(key)
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
@@ -243,7 +246,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
         share = None if right.accepts(answer) else right.share(answer)
         said = describe_answer(question, right, _keys(seen))
         if share is not None:
-            hint = gettext_lazy("{percent:g} % is the share {share:g}.", percent=answer, share=share)
+            hint = gettext_lazy("{percent:g}% is the share {share:g}.", percent=answer, share=share)
             said = join_sentences(hint, said)
         changes |= {"right": share is not None or right.accepts(answer), "said": said}
     elif right is not None:
@@ -302,9 +305,10 @@ PROBLEM = "lesson_to_class_problem"
 
 
 def is_polled(key: Key, question: LessonQuestion) -> bool:
-    """Return True if this session's class is answering the question, so that the lesson must not give it away.
+    """Return True while the class answers this question, so that the lesson must not reveal the answer.
 
-    It is False for the teacher, and as soon as the class's answers are shown or another question is asked.
+    It is False for the teacher, and as soon as the class's answers are shown or another question is asked. ``key`` is
+    (lesson, step).
     """
     code = classroom.code()
     if code is None:
@@ -342,9 +346,10 @@ def draw_class_button(key: Key, question: LessonQuestion, seen: StepView) -> Non
 
 
 def class_question(key: Key, question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """Return a lesson's question as a question to the class, with its translations.
+    """Return a lesson's question in the form in which a class is asked, with its translations.
 
-    The answers of a choice become texts, and a token becomes its word.
+    The choices are texts, and a token is answered by its word. ``right`` is the correct answer, or None if it is
+    unknown.
     """
     asked = _in_own_language(question, right, seen)
     others = [code for code in available_languages() if code != active_language()]

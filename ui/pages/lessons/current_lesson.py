@@ -34,7 +34,7 @@ class LessonsOptions:
 
 
 def draw_markdown(said: LocalizedText) -> None:
-    """Draw the text if it is not empty; st.markdown shows HTML as text by default."""
+    """Draw a text as Markdown unless it is empty; HTML in it is shown as text."""
     if said:
         st.markdown(markdown_of(said))
 
@@ -82,7 +82,7 @@ def is_replaced() -> bool:
 
 
 def restore_draft() -> None:
-    """Exchange the present draft with the text that was replaced last; a second call exchanges them again."""
+    """Swap the draft with the text that was replaced last; a second call undoes the first."""
     replace_draft(st.session_state.pop(REPLACED))
 
 

@@ -58,9 +58,9 @@ def draw_teachers_key(known: NamedLesson) -> None:
 
 
 def teachers_key(lesson: Lesson) -> list[Heading | Prose | Quotation]:
-    """Return aims, plan, expected answers and common mistakes; the answers are computed now.
+    """Return the teacher's key of a lesson: aims, plan, expected answers and common mistakes.
 
-    A lesson without notes for the teacher has only the expected answers.
+    The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers.
     """
     teacher = lesson.teacher
     blocks = [] if teacher is None else list(_notes(teacher))
@@ -118,7 +118,7 @@ BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
 
 
 def draw_editor() -> None:
-    """Draw the editor on the left and the preview or the faults on the right."""
+    """Draw the editor of the reader's own lesson, and next to it a preview or the list of its faults."""
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_file_picker()

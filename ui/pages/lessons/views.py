@@ -47,7 +47,11 @@ PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vect
 
 @dataclass(frozen=True)
 class StepView:
-    """The state of a step's view from which the reader's answer is checked."""
+    """The state of a step's view, from which the reader's answer is checked.
+
+    ``head`` is the selected (layer, head), and ``clicked`` the index of the selected key; both are None without a
+    selection.
+    """
 
     asked: CheckContext
     view: View | None = None
@@ -57,12 +61,15 @@ class StepView:
 
 
 def choice_of(pointed: Pointed) -> ViewState:
-    """Return the view state in the link of a view; without a model, it is the embedded model."""
+    """Return the view state that a view's link describes; the default model is the embedded model."""
     return parse({"model": EMBEDDED, **dict(pointed.query)})[0]
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
-    """Return the model, the text and the other fields on which the numbers of a step's view depend."""
+    """Return the fields of the view state on which the numbers of a step's view depend.
+
+    They include the model, the text and the stack, but no selected head or word.
+    """
     part = "cross" if view_named(pointed.page) == "translate" else choice.part
     return CheckInput(
         model=choice.model,
@@ -78,10 +85,10 @@ def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
 
 
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """Show the view state of a step, when the reader enters the step or has changed the text on another page.
+    """Show the view state of a step if the reader enters it, or has changed the text on another page.
 
-    If the reader followed a link into the step, its head and words remain. The reader's own view state returns after
-    the lesson.
+    ``key`` is (lesson, step). If the reader followed a link into the step, the head and words of the link remain. The
+    reader's own view state returns after the lesson.
     """
     wanted, now = choice_of(pointed), get_view_state()
     entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
@@ -101,12 +108,15 @@ def empty_view(pointed: Pointed | None) -> StepView:
 
 
 def withheld_part(step: LessonStep) -> str:
-    """Return the part of a step's view that is hidden because it shows the answer (lessons/steps.py)."""
+    """Return the part of a step's view to hide because it shows the answer; "" for none."""
     return "" if step.view is None else withheld_part_of(step, view_named(step.view.page))
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
-    """Draw the view of a step and the link to its page; ``held`` names the part that is hidden."""
+    """Draw the view of a step and the link to its page, and return the state of the view.
+
+    ``held`` is the part to hide until the reader answers: VIEW, RESULTS, STRONGEST, or "" for none.
+    """
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:
@@ -138,7 +148,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
 
 
 def model_title(name: str) -> str:
-    """Return the title of a model's card, or its name without a card."""
+    """Return the title of a model's card, or the model's name if it has no card."""
     return next((translate(card.title) for card in get_backend().models() if card.id == name), name)
 
 

@@ -101,7 +101,7 @@ def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str) ->
 
 
 def worksheet(known: NamedLesson) -> list[Block]:
-    """Return the questions with the text, figures and numbers of their steps, and answers or room for them."""
+    """Return the worksheet: each question with its text, figures and numbers, and the reader's answer."""
     blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     for at, step, question, found in _question_steps(known):
         blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
@@ -123,9 +123,10 @@ def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:
 
 
 def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
-    """Yield the model, the text and the numbers that a question is about, or the name of the page that has them.
+    """Yield the parts of the worksheet that a question needs: the model, the text and the figures.
 
-    Numbers that would give away the answer of a prediction are left out.
+    If there are no figures to print, name the page of the app that has them. Numbers that would give away the answer of
+    a prediction are left out.
     """
     if step.view is None or withheld_part(step) == VIEW:
         return

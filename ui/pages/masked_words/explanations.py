@@ -39,7 +39,11 @@ MAP, STRIP = "blank_map", "blank_strip"
 
 
 def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the attention of each head from the blank to the selected word, and the text shaded by one head."""
+    """Draw the attention of each head from a blank to the selected word, and the text shaded by a head.
+
+    ``filled`` has the model's predictions, and ``at`` is the index of the blank among them. Show a notice instead if
+    the mask changes the tokens of the text.
+    """
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
     with st.spinner(_("Reading the text"), show_time=True):
         trace = get_backend().trace(asked)
@@ -168,7 +172,11 @@ LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradie
 
 @dataclass(frozen=True, eq=False)
 class ImportanceScores:
-    """Attributions of the same words by two methods, (word,), in nats."""
+    """Attributions of a predicted token to the other words, by two methods, shape (word,), in nats.
+
+    ``left_out`` is by occlusion and ``integrated`` by integrated gradients, with the completeness error ``delta``.
+    ``explained`` is the predicted token, and ``runs`` are the token ranges of the words.
+    """
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]

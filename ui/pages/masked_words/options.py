@@ -94,7 +94,10 @@ STRIP = "masked_strip"
 
 
 def texts_of(choice: ViewState) -> tuple[str, str | None]:
-    """Return the text and the second text, or None, with [MASK] for underscores; raise UserError for invalid texts."""
+    """Return the text and the second text, with "[MASK]" in place of underscores.
+
+    The second text is None if it is empty. Raise UserError if a text is invalid.
+    """
     text, pair = blanks_as_masks(choice.text), blanks_as_masks(choice.pair)
     return check_text(text), check_text(pair, gettext_lazy("second text")) if pair.strip() else None
 
@@ -194,7 +197,11 @@ def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
 
 
 def toggle_clicked(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
-    """Hide or uncover the clicked word of a drawn request; the words of clicks since the drawing stay hidden."""
+    """Hide the clicked word of the drawn text, or show it again if it is hidden.
+
+    ``groups`` are the tokens of each clickable word, and ``request`` is the request that was drawn. Words that were
+    clicked after the drawing remain hidden.
+    """
     at = token_strip.picked_chip(STRIP)
     if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
         return

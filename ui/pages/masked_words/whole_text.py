@@ -128,8 +128,8 @@ def draw_corruption(request: MaskedWords) -> None:
     _draw_sample(found)
     st.caption(
         _(
-            "Training selects 15 % of tokens; of these, 80 % are masked (hatched), 10 % replaced (struck "
-            "out) and 10 % kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section "
+            "Training selects 15% of tokens; of these, 80% are masked (hatched), 10% replaced (struck "
+            "out) and 10% kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section "
             "3.1). Loss: negative natural logarithm of the original's probability."
         )
     )

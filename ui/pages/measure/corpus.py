@@ -179,7 +179,10 @@ class CorpusScores:
     split: AnnotatedCorpus | None = None  # the separate corpus on which heads are chosen
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
-        """Return the best head of each relation, scored on held-out data; p-values are corrected for all relations."""
+        """Return the best head of each relation by the relation's name, scored on held-out data.
+
+        Relations with too few links are left out. The p-values are corrected for the number of relations.
+        """
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
 
@@ -188,7 +191,7 @@ class CorpusScores:
         return of_relation(self.state.tally, self.corpus, relation, self.chooser)
 
     def untrained_rows(self, relation: str) -> list[RelationRow]:
-        """Return the scores of all heads for a relation in a model with random weights; [] if they are unknown."""
+        """Return the scores of all heads for a relation with random weights; [] if they were not computed."""
         known = self.random is not None and self.random.counts_of(relation) is not None
         return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
@@ -208,7 +211,10 @@ class CorpusScores:
 def load_scores(
     choice: ViewState, options: MeasureOptions, corpus: AnnotatedCorpus, split: AnnotatedCorpus | None
 ) -> CorpusScores | None:
-    """Score the corpus until the reader stops; return None if there are no scores."""
+    """Score all heads on the corpus until the reader stops; return None if there are no scores.
+
+    If ``split`` is given, it is the separate corpus on which the best heads are chosen.
+    """
     bound_widget(MeasureOptions, "control", st.checkbox)
     total = len(corpus.items) + (len(split.items) if split else 0)
     plan = ScoringRun(corpus, choice.model, choice.revision or None)

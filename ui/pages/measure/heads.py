@@ -36,7 +36,7 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("no clear difference"),
 }
-DOT = gettext_lazy("Dot: links found by the best head, with 95 % interval.")
+DOT = gettext_lazy("Dot: links found by the best head, with 95% interval.")
 CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
 MARKS = gettext_lazy(
     "Bar: best rule without a model. Ring: best head with random weights, chosen likewise. Test: "
@@ -51,7 +51,11 @@ MOST_NAMED = 5  # heads that a sentence names
 
 
 def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
-    """Return the best heads of the relations with enough links, the selected relation included."""
+    """Return the best head of each relation to draw: frequent relations, and the selected relation.
+
+    A relation is frequent if it has at least ``options.least`` links. The p-values are corrected for these relations
+    only.
+    """
     shown = [
         relation
         for relation, row in found.best_rows(found.state.tally.relations()).items()
@@ -101,11 +105,14 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """Describe the accuracy of a relation's best head, against the baseline rule, chance and random weights."""
+    """Describe the accuracy of a relation's best head, of the baseline rule, of chance and random weights.
+
+    ``row`` has the scores of the head, and ``tests`` is the number of relations for which p is corrected.
+    """
     chance = found.chance(row.relation)
     said = [
         _(
-            "{relation}: head {head} finds {found:.1f} % ({low:.1f} to {high:.1f}) of {links:,} held-out links, "
+            "{relation}: head {head} finds {found:.1f}% ({low:.1f} to {high:.1f}) of {links:,} held-out links, "
             "from {direction}.",
             relation=row.relation,
             head=found.name(row),
@@ -118,7 +125,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     ]
     said.append(
         _(
-            "Baseline “{rule}”: {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
+            "Baseline “{rule}”: {found:.1f}%; difference: p {p} (two-sided, paired by sentence, "
             "Holm-corrected, relations: {tests}).",
             rule=row.baseline_name,
             found=row.baseline,
@@ -127,11 +134,11 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
         )
     )
     if row.chance is not None:
-        said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
+        said.append(_("Chance is {chance:.0f}%.", chance=row.chance))
     if chance is not None:
         said.append(
             _(
-                "Best head for {relation} with random weights: {found:.1f} %.",
+                "Best head for {relation} with random weights: {found:.1f}%.",
                 relation=row.relation,
                 found=chance.accuracy,
             )
@@ -188,7 +195,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(_("Percent of links found, with 95 % interval (Wilson). Click a row's left edge to see it below."))
+    st.caption(_("Percent of links found, with 95% interval (Wilson). Click a row's left edge to see it below."))
 
 
 def _on_pick(names: list[str]) -> None:
@@ -235,7 +242,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
     note = _(
         "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
-        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %)."
+        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5%)."
     )
     computed = partial(_found_links, found, options, relation, way)
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
@@ -301,7 +308,11 @@ def _best_heads(found: CorpusScores, options: MeasureOptions, scores: Sequence[R
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """Return the direction of links to show: "out", "in" (if the corpus has it), or "best" for the better of both."""
+    """Return the direction in which links are shown: "out", "in" or "best".
+
+    "best" is the better direction of each head; it replaces "in" if the links of the corpus have only the direction
+    "out".
+    """
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -322,7 +333,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
         "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
-        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} % ({head}).",
+        "baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more]),
@@ -340,7 +351,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
 
 MEANINGS = {  # of the columns of the files
     "accuracy, baseline, chance": "percent of links found",
-    "low, high": "95 % interval (Wilson), links taken as independent",
+    "low, high": "95% interval (Wilson), links taken as independent",
     "direction": "the better of both",
     "p": "two-sided sign-flip test, paired by sentence (those with the same candidates together), Holm-corrected for "
     "heads and directions of a relation",
@@ -348,7 +359,7 @@ MEANINGS = {  # of the columns of the files
 
 
 def files(found: CorpusScores, relation: str) -> None:
-    """Draw the table of the relation's heads, and the downloads of all relations."""
+    """Draw the table of all heads for a relation, and the downloads of the scores for all relations."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
     known = corpus_provenance(found.corpus) | MEANINGS
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
@@ -422,7 +433,7 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 
 
 def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
-    """Return the direction in which a head's links are shown, 0 ("out") or 1 ("in").
+    """Return the index of the direction in which a head's links are shown: 0 for "out", 1 for "in".
 
     If the map shows the better direction of each head, it is the direction in which this head finds more links.
     """

@@ -88,7 +88,7 @@ def _draw(run: SourceRun, found: SourceReport, options: MeasureOptions) -> None:
         "direction": translate(run.corpus.directions[run.direction or 0]),
     }
     note = _(
-        "Bars: mean centred terms, 95 % bootstrap intervals over sentences. Directions are "
+        "Bars: mean centred terms, 95% bootstrap intervals over sentences. Directions are "
         "selected on half of the sentences, tested on the rest; p is Holm-corrected."
     )
     sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
@@ -139,9 +139,10 @@ def _cells(term: MeanTerm) -> tuple[str, float, float, float]:
 
 
 def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
-    """Return sentences on a head's mean score for the labelled word, and on the first contrastive direction.
+    """Describe a head's mean score for the labelled word, and its first contrastive direction.
 
-    The direction is compared with directions from shuffled labels, the whole score, a rule and chance.
+    Along this direction, queries match their labelled keys better than other keys (attention/contrastive.py). It is
+    compared with directions from shuffled labels, the whole score, a rule and chance.
     """
     said = [
         _(
@@ -162,8 +163,8 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
     return [
         *said,
         _(
-            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; directions "
-            "from shuffled labels find {low:.0f} to {high:.0f} % (p {p}).",
+            "The first contrastive direction finds {found:.0f}% of {links:,} held-out links; directions "
+            "from shuffled labels find {low:.0f} to {high:.0f}% (p {p}).",
             found=first.found,
             links=found.directions.links,
             low=low,
@@ -171,7 +172,7 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
             p=p_value(first.p_shuffled),
         ),
         _(
-            "The whole score finds {head:.0f} %, the rule “{rule}” {found:.0f} %, and a random choice {chance:.0f} %.",
+            "The whole score finds {head:.0f}%, the rule “{rule}” {found:.0f}%, and a random choice {chance:.0f}%.",
             head=found.directions.head,
             rule=translate(found.directions.rule_name),
             found=found.directions.rule,
@@ -192,7 +193,7 @@ def _direction_table(found: DirectionReport) -> None:
             _("% found"): [round(score.found, 1) for score in found.scores],
             _("Low"): [round(score.low, 1) for score in found.scores],
             _("High"): [round(score.high, 1) for score in found.scores],
-            _("Shuffled labels"): ["{:.0f}–{:.0f} %".format(*score.shuffled[::2]) for score in found.scores],
+            _("Shuffled labels"): ["{:.0f}–{:.0f}%".format(*score.shuffled[::2]) for score in found.scores],
             _("p, shuffled"): [float(f"{score.p_shuffled:.2g}") for score in found.scores],
             _("p, rule"): [float(f"{score.p_rule:.2g}") for score in found.scores],
         },

@@ -88,7 +88,7 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
 
 
 def describe_training(judged: NextSentenceAnswer) -> str:
-    """Return sentences on the pretraining task of the model's head."""
+    """Describe the task on which the model's head was trained: next sentence or sentence order."""
     if judged.judges == ORDER:
         return _(
             "Sentence-order prediction: training pairs were neighbours, half of them swapped "
@@ -113,7 +113,7 @@ def summary(who: PageModel, found: tuple[NextSentenceAnswer, NextSentenceAnswer]
 
 
 def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
-    """Return a note if the model predicts the same for both orders of the texts; else "".
+    """Return a note if both orders of the texts get the same verdict (at least 0.5 or not); else "".
 
     >>> from attention.tokens import TokenRow
     >>> row = TokenRow((), (), (), (), ())
@@ -137,7 +137,11 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 
 
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the attention of each head from one group of tokens to another, and the attention view."""
+    """Draw each head's attention from a group of tokens to another, then the microscope.
+
+    The groups are the tokens of either text, the first special token and the other special tokens. The microscope is
+    the interactive view of all heads' maps.
+    """
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
     with st.spinner(_("Running the model"), show_time=True):
         trace = get_backend().trace(request)

@@ -71,7 +71,7 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
     for line, row in rows:
         if len(row) != width:
             raise UserError(
-                gettext_lazy("Line {line} has {fields} columns; the first row has {width}.", line=line, fields=len(row),
+                gettext_lazy("Line {number} has {fields} columns; the first has {width}.", number=line, fields=len(row),
                          width=width)
             )  # fmt: skip
         if width < 2 or not (row[first].strip() and row[second].strip()):

@@ -84,7 +84,10 @@ class PatchingMetric:
     blank: str = ""  # the word that is masked in both texts
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return answers in the form for ``patching_effect``, (set, number): log-odds of two words, or a vector."""
+        """Return the answers in the form that ``patching_effect`` needs, shape (set, number).
+
+        The numbers of a set of patches are the log-odds of two words (a single number), or the components of a vector.
+        """
         return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
 
 
@@ -108,9 +111,11 @@ def metric_model(options: PatchingOptions, choice: ViewState) -> tuple[str, Page
 def build_metric(
     watch: str, options: PatchingOptions, choice: ViewState, who: PageModel, other: str
 ) -> PatchingMetric | None:
-    """Return the metric of both texts, or None with a notice if an input is missing.
+    """Return the metric whose values in the two texts are compared, or None with a notice if an input is missing.
 
-    Raise UserError if the model cannot answer.
+    ``watch`` names the metric: "next" for the next token, "written" for a translation, "vector" for the vector of the
+    text, and any other value for a masked word. ``other`` is the second text. Raise UserError if the model cannot
+    answer.
     """
     asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
     if watch in ("next", "written"):

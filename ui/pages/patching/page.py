@@ -167,8 +167,8 @@ def _describe_marks(found: PatchingResult) -> str:
     if found.shift:
         return cells
     marks = _(
-        "Marked: beyond 95 % of the random changes of the same size in the layer (n = {words} for vectors, "
-        "{heads} for heads).",
+        "Marked: beyond 95% of random changes in the layer (n = {words} for vectors, {heads} for heads). "
+        "A random change is a vector in a random direction, as long as the patch's change.",
         words=found.random_changes("s"),
         heads=found.random_changes("h"),
     )
@@ -290,7 +290,7 @@ def _save(found: PatchingResult) -> None:
         "head",
         "word",
         "part of the way",
-        "95 % of random changes stay within",
+        "95% of random changes stay within",
         "random changes",
     ]
     followed = found.metric

@@ -23,7 +23,7 @@ from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
-from ui.show.text import format_comma_list, format_small, times
+from ui.show.text import format_comma_list, format_small, likelihood, times
 from viz.paper.notebook import Computation
 
 LEAST = 0.05  # nats; smaller differences between the two answers are not analysed
@@ -61,7 +61,7 @@ class PatchingResult:
         return len(self.heads)
 
     def computation(self, kind: str) -> Computation:
-        """Return the notebook code for the map of heads (kind "h") or of vectors."""
+        """Return notebook code for a map of effects: of heads if ``kind`` is "h", else of residual vectors."""
         stack = self.part or None
         sets = (
             f"head_patches(list(np.ndindex(first.layers, first.heads)), pairs, {self.part!r})"
@@ -86,12 +86,19 @@ class PatchingResult:
             patching_effect=patching_effect, **made)  # fmt: skip
 
     def random_changes(self, kind: str) -> int:
-        """Return the number of random changes with which a row of a map is compared: heads (kind "h") or vectors."""
+        """Return the number of random changes from which the threshold of a layer is computed.
+
+        ``kind`` is "h" for the map of heads, or "s" for the map of residual vectors.
+        """
         places = self.heads.shape[1] if kind == "h" else len(self.pairs)
         return places * draws(places)
 
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
-        """Return the patches of a cell of the map of heads (kind "h"), or of the map of residual vectors (kind "s")."""
+        """Return the patches that are applied together for a cell of a map.
+
+        ``kind`` is "h" for the map of heads, or "s" for the map of residual vectors. ``place`` is the cell's (row,
+        column).
+        """
         if kind == "h":
             return head_patches([place], self.pairs, self.part)[0]
         return residual_patches(self.layers, self.pairs, _residual_part(self.part))[
@@ -100,9 +107,10 @@ class PatchingResult:
 
 
 def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: str) -> PatchingResult | None:
-    """Patch each vector and each head of the first text. Raise UserError if the model cannot answer.
+    """Measure the effect of patching each vector and each head of the first text.
 
-    Return None with a notice if the two answers do not differ.
+    The donor is the second text of ``views``; ``part`` is the stack of the heads. If both texts have the same answer,
+    show a notice and return None. Raise UserError if the model cannot answer.
     """
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
@@ -138,9 +146,10 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
 
 
 def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
-    """Return a sentence if any words that correspond to each other have different positions; else "".
+    """Return a sentence if aligned words have different positions in the two texts, else "".
 
-    A patch then also moves the position. The sentence names the words without a counterpart.
+    A patch then also moves the position, so no effect is compared with random changes. The sentence names the words
+    without a counterpart.
     """
     if all(here == there for tokens in pairs for here, there in tokens):
         return ""
@@ -194,7 +203,7 @@ def describe_patching(found: PatchingResult) -> list[str]:
 
 
 def describe_answer(found: PatchingResult, effect: Effect, at: int = 0) -> str:
-    """Describe the answer under the patch set ``at`` by the odds of the two words; "" for a vector."""
+    """Describe the answer under patch set number ``at`` by the odds of the two words; "" for a vector."""
     if not found.metric.names:
         return ""
     return times(float(found.metric.numbers(effect)[at, 0]), *found.metric.names)
@@ -252,8 +261,8 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads exceed 95 % of {n} random changes of the same size in their layer; "
-        "chance: {mean:.0f} (95 % range {low} to {high}).",
+        "{said} {many} of {heads} heads exceed 95% of {n} random changes of the same size in their layer; "
+        "chance: {mean:.0f} (95% range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
@@ -265,13 +274,20 @@ def _heads(found: PatchingResult) -> str:
 
 
 def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return which ``shares`` (row, place) are above the threshold of their row; none if the threshold is NaN."""
+    """Return a boolean map of the ``shares`` (row, place) that exceed the threshold of their row.
+
+    ``bands`` (row,) are the thresholds; if a threshold is NaN, no share of the row exceeds it.
+    """
     found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """Describe the effect of the selected patch, compared with that of random changes, and the answer after it."""
+    """Describe the effect of the selected patch, next to random changes, and the answer after it.
+
+    ``kind`` is "h" for a head or "s" for a vector, and ``place`` the (row, column) in its map. ``effect`` is the
+    model's answer with the patch.
+    """
     layer, at = place
     if kind == "h":
         what = head_name(layer, at)
@@ -288,10 +304,20 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         gettext_lazy("Patching {what} has an effect of {share}.")
         if np.isnan(band)
         else gettext_lazy(
-            "Patching {what} has an effect of {share}; 95 % of {n} random changes of the same size have at most {band}."
+            "Patching {what} has an effect of {share}; 95% of {n} random changes of the same size have at most {band}."
         )
     )
     values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}
     said = _(goes, what=what, share=format_small(float(share)), **values)
     answer = describe_answer(found, effect)
-    return join_sentences(said, _("Then {answer}.", answer=answer)) if answer else said
+    return join_sentences(said, _("Then {answer}.", answer=answer), _probabilities(found, effect)) if answer else said
+
+
+def _probabilities(found: PatchingResult, effect: Effect) -> str:
+    """State the probabilities of both words in the first text, under the patch ``effect``, and in the second text."""
+    columns = zip(*(one.values[0] for one in (found.before, effect, found.after)), strict=True)
+    words = [
+        f"“{name}” {' → '.join(likelihood(float(log)) for log in logs)}"
+        for name, logs in zip(found.metric.names, columns, strict=True)
+    ]
+    return _("Probability (first text → patched → second text): {words}.", words=format_comma_list(words))

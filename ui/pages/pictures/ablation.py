@@ -17,7 +17,7 @@ from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
 from ui.ablation.controls import chosen_edits, draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head
-from ui.ablation.effects import SEED, heads_csv
+from ui.ablation.effects import SEED, describe_compared, heads_csv
 from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
 from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
 from ui.pages.pictures.prediction import PictureMetric, pick_metric
@@ -96,7 +96,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
 
 
 def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
-    """Draw the effects of random edit sets of the same kinds, and the rank of the chosen set among them."""
+    """Draw the effects of other edit sets of the same kinds, and the rank of the chosen set among them."""
     if not edits:
         return
     grid, _picture = grid_and_picture(trace)
@@ -104,15 +104,15 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
     if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
         return
-    found = watch.changes(sets, len(trace.source), _("Computing the random baseline"))
+    found = watch.changes(sets, len(trace.source), _("Computing the comparison"))
     if len(found) < 2:
         return
-    chosen = float(watch.changes([edits], len(trace.source), _("Computing the random baseline"))[0])
-    less = float((np.abs(found) < abs(chosen)).mean())
+    chosen = float(watch.changes([edits], len(trace.source), _("Computing the comparison"))[0])
+    less, compared = float((np.abs(found) < abs(chosen)).mean()), describe_compared(edits, sets, found, RANDOM_SETS)
     show_notice(
         _(
-            "Of {n} random edits of equal kinds and size, {less:.0f} % change the answer less (median: {median}).",
-            n=len(found),
+            "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
+            edits=compared,
             less=100 * less,
             median=format_small(float(np.median(np.abs(found)))),
         ),
@@ -127,12 +127,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
         about=lambda: model_fields(trace.model),
         computation=computation,
     )
-    st.caption(
-        _(
-            "Bars: random sets of equal size (seed {seed}), from all heads and patches. Line: the chosen set.",
-            seed=SEED,
-        )
-    )
+    st.caption(_("Bars: {edits}. Line: the chosen edits.", edits=compared))
 
 
 def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> bool:
@@ -152,7 +147,7 @@ MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits
 
 @dataclass(frozen=True)
 class PictureExperiment:
-    """An ablation experiment: the picture, the selection and the edits."""
+    """An ablation experiment on a picture: the shown trace, the selected head and token, and the edits."""
 
     shown: ShownPicture
     picture: Picture

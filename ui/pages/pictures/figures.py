@@ -57,10 +57,10 @@ AGAIN = "picture_again"  # Session key: the number of repeated requests.
 
 
 def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
-    """Return the selected token and head of the picture, with defaults for a part that the trace lacks.
+    """Return the selected token and head of the picture; if the trace lacks them, use defaults.
 
-    The default token is the first without a patch, else the central patch. The default head is the one whose attention
-    forms the clearest shape (edge score).
+    The default token is the first token without a patch, such as CLS, else the central patch. The default head is the
+    head whose attention forms the clearest shape (edge score).
     """
     grid, _picture = grid_and_picture(trace)
     records, alone = trace.records(part_of(trace)), tokens_without_patch(trace)
@@ -165,7 +165,7 @@ def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the editor of two regions A and B, and the heads with the most attention from A to B."""
     grid, _picture = grid_and_picture(shown.trace)
     drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
-    left, right = st.container(key="stacks").columns(2)
+    left, right = st.columns(2)
     with left:
         base, query = route(shown.trace)
         data = picture.regions_payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
@@ -262,7 +262,10 @@ MOST_NAMED = 12  # The list names at most so many heads of a role.
 
 
 def roles(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw a map of each head's attention to the keys of a role, and the list of heads by role."""
+    """Draw a map of each head's attention to the patches of a role, and the list of heads by role.
+
+    A role is a kind of key relative to the query patch, such as the patches around it. A widget selects the role.
+    """
     try:
         found = observe_patches(shown.trace, part_of(shown.trace))
     except Unavailable as reason:
@@ -275,7 +278,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     if not known.any():
         show_notice(_("No patch has such a place."), role="status")
         return
-    left, right = st.container(key="stacks").columns(2)
+    left, right = st.columns(2)
     with left:
         title = _("Attention to {what}", what=translate(ROLE_NAMES[options.role]))
         unit = _("entropy relative to uniform") if options.role == "broad" else _("share of attention")
@@ -297,7 +300,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     st.caption(
         _(
             "Means over patches with such a place; uniform: {chance:.1%}. Role: the narrowest with "
-            "half of the attention; “about evenly”: 85 % of maximal entropy (our thresholds). Fixed "
+            "half of the attention; “about evenly”: 85% of maximal entropy (our thresholds). Fixed "
             "shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
             chance=found.chance[options.role],
         )

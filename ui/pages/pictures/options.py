@@ -106,7 +106,7 @@ def place_name(trace: Trace, token: int) -> str:
 
 
 def describe_edit(edit: Edit, trace: Trace) -> str:
-    """Return a phrase for an edit."""
+    """Return a phrase that describes an edit, with the row and column of its patches."""
     if isinstance(edit, MaskEdge):
         return _(
             "head {layer}-{head}: {query} → {key} masked",

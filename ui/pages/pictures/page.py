@@ -101,9 +101,10 @@ def draw(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def draw_matrix(shown: ShownPicture, options: PicturesOptions) -> PictureSelection:
-    """Draw the maps of all heads, and the parts of the model from which the selected score comes.
+    """Draw the maps of all heads, and the sources of the selected score; return the selection.
 
-    Return the selection.
+    The sources are the parts of the model whose outputs sum to the score of a query and a key. They need a model, so
+    that a recorded trace has none.
     """
     look, part, before = selection_of(options, shown.trace), part_of(shown.trace), get_view_state()
     there = replace(
@@ -150,7 +151,10 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
-    """Store a click in the matrix in the options of this page, and leave the shared view state as it was."""
+    """Store a clicked head and token in this page's options, and restore the shared view state.
+
+    ``before`` is the view state before the click, and ``found`` has the fields of the click.
+    """
     set_view_state(**{name: getattr(before, name) for name in found})
     set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"], to=found["to"])
 

@@ -156,9 +156,9 @@ class PictureMetric:
     name: str = ""
 
     def ask(self, sets: Sequence[EditSet]) -> PictureOutput:
-        """Return the model's output under each edit set; the first set must be empty. May raise UserError.
+        """Return the model's output under each edit set; ``sets[0]`` must be empty (no edits).
 
-        The output without edits is requested separately, so that its cached result can be used.
+        The output without edits is requested separately, so that its cached result can be used. May raise UserError.
         """
         own = get_backend().predict(self.question)
         if len(sets) == 1:
@@ -214,7 +214,7 @@ class PictureMetric:
 
     @property
     def effect(self) -> str:
-        """Return a phrase that names the change of the metric."""
+        """Return the name of the metric's change as an axis label."""
         if not self.name:
             return _("1 − cosine")
         if isinstance(self.question, PictureLabels):

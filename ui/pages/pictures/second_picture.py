@@ -114,7 +114,10 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
 
 
 def transfer_selection(look: PictureSelection, trace: Trace, other: Trace) -> PictureSelection:
-    """Return the selection of the same head and place in another trace, within its size."""
+    """Return the selection of the same head, and of the same place of the picture, in another trace.
+
+    If ``other`` has fewer layers or heads, its last layer or head is selected.
+    """
     records = other.records(part_of(other))
     layer = min(look.layer, len(records) - 1)
     token = same_place(look.token, trace.source, grid_and_picture(trace)[1], other.source, grid_and_picture(other)[1])

@@ -240,9 +240,9 @@ def _open(box: str) -> None:
 
 
 def store_picture(content: bytes) -> None:
-    """Open a picture file, and show it instead of an opened trace.
+    """Open a picture file and show it; close a trace that was opened before.
 
-    If the file is invalid, store the error for the next drawing of the page.
+    If the file is invalid, store the error message, which the page shows when it is drawn next.
     """
     try:
         picture = open_picture(content)
@@ -269,7 +269,10 @@ WAITS = gettext_lazy("Your image needs a model; now the recorded sample is shown
 
 @dataclass(frozen=True)
 class ShownPicture:
-    """A trace of a picture with its title, its credit, a note and its model."""
+    """A trace of a picture with its title, its credit (``cited``), a note to show, and its model.
+
+    ``model`` is the model for further requests, or "" if the trace is a recording.
+    """
 
     trace: Trace
     title: str

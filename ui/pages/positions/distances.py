@@ -46,9 +46,9 @@ ROTARY_PAPER, ALIBI_PAPER, T5_PAPER = "arXiv:2104.09864", "arXiv:2108.12409", "a
 def scores(
     choice: ViewState, trace: Trace, held: Positions, question: PositionsRequest, options: PositionsOptions
 ) -> None:
-    """Draw how rotary positions, ALiBi and T5's bias change with the distance of two tokens, the model's scheme first.
+    """Draw how scores depend on the distance of two tokens: rotary positions, ALiBi and T5's bias.
 
-    ``question`` is the request whose answer is ``held``.
+    The scheme that the model uses comes first. ``held`` has the model's positions, the answer to ``question``.
     """
     bound_widget(
         PositionsOptions,

@@ -181,7 +181,10 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
-    """Return the valid dimensions in ``stated``; by default two of high and two of low frequency.
+    """Return the dimensions to draw as curves: the valid numbers in ``stated``, such as "0-1-20".
+
+    Valid numbers are below ``count``; at most eight are returned. The default is two dimensions of high and two of low
+    frequency.
 
     >>> dimensions_of("3-1-99", 8), dimensions_of("", 64)
     ([3, 1], [0, 1, 16, 17])

@@ -40,9 +40,9 @@ NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderRequest, place: Head) -> None:
-    """Draw a head's map of the reordered text next to its map of the original text in the new order.
+    """Draw a head's map of the reordered text next to its original map, permuted to the new order.
 
-    The pair is drawn with and without position encodings. If the head ignores the order, both maps are equal.
+    Both maps are drawn with and without position encodings. If the head ignores the order, they are equal.
     ``question`` is the request whose answer is ``test``, and ``place`` is (layer, head).
     """
     layer, head = place

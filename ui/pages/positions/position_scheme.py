@@ -27,9 +27,10 @@ LONGEST = 512  # The maximum number of positions, or the maximum distance in tok
 
 
 def provenance_of(computation: Computation) -> Callable[[], dict[str, str]]:
-    """Return a function that returns the provenance of numbers, for their file.
+    """Return a callback that returns the provenance of the numbers in a download.
 
-    It names the model if ``computation`` contains a request to it, and is empty for numbers from a paper's formula.
+    The provenance names the model if ``computation`` contains a request to it; numbers from a paper's formula have
+    none.
     """
     return model_provenance if "request" in computation.names else dict
 
@@ -77,7 +78,7 @@ def pick_view() -> None:
 
 
 def draw_position_scheme(held: Positions) -> str:
-    """Return sentences on the model's position embeddings, biases and mask."""
+    """Return sentences on how the model encodes positions: by embeddings, rotation, biases or ALiBi."""
     said = [_describe_learned(held.model, table) for table in held.tables]
     if held.rotary:
         said.append(_describe_rotary(held.model, held.rotary))

@@ -97,9 +97,10 @@ BATCH = 20  # The number of texts in a batch.
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """The part of each head's attention that goes to the keys of a role in a text: role → (layer, head), 0 to 1.
+    """The mean share of each head's attention that goes to the keys of each role, in a text.
 
-    Each part is a mean over the tokens of the text, and NaN if no token has a key of this role.
+    ``strengths`` maps a role, such as "previous" (token), to shares (layer, head) from 0 to 1. A share is a mean over
+    the query tokens, and NaN if no query has a key of this role.
     """
 
     text: str
@@ -108,7 +109,11 @@ class TextEvidence:
 
 @dataclass(frozen=True, eq=False)
 class HeadEvidence:
-    """The evidence for the roles of all heads, and the divergences between all pairs of heads (``likeness``)."""
+    """The evidence for the roles of all heads, from a text or from the app's sentences.
+
+    ``evidence`` are the means over all texts, ``each`` has the shares in each text, and ``likeness`` the divergences
+    between all pairs of heads.
+    """
 
     evidence: RoleEvidence
     likeness: Divergence
@@ -141,7 +146,10 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
 
 
 def part_of(trace: Trace, choice: ViewState) -> str | None:
-    """Return the selected stack (encoder or decoder) if roles are defined for it; None for the first."""
+    """Return the selected stack ("encoder" or "decoder"), or None for the first stack of the trace.
+
+    Cross-attention has no roles, so the first stack is used instead.
+    """
     return choice.part if choice.part in trace.parts and choice.part != "cross" else None
 
 
@@ -214,7 +222,10 @@ def _merge(found: list[HeadEvidence]) -> HeadEvidence:
 
 @dataclass(frozen=True)
 class Relations:
-    """The relation of words that each head finds best, tested on held-out sentences, for trained and random weights."""
+    """The relation of words that each head finds best, tested on held-out sentences.
+
+    ``row_of_head`` has the results with the model's weights, and ``untrained`` those with random weights.
+    """
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
@@ -256,7 +267,7 @@ def describe_relations(relations: Relations, heads: int) -> str:
     clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
     names = [
         _(
-            "{head} {relation}, {found:.0f} % against {rule:.0f} %",
+            "{head} {relation}, {found:.0f}% against {rule:.0f}%",
             head=f"{row.layer}-{row.head}",
             relation=row.relation,
             found=row.accuracy,

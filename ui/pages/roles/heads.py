@@ -30,7 +30,10 @@ MAP = "roles_map"
 
 
 def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
-    """Return the roles of each head, strongest first, as nested lists by layer and head."""
+    """Return the roles of each head as lists by layer and head, the strongest role first.
+
+    A head has a role if at least ``options.share`` percent of its attention goes to the keys of the role.
+    """
     layers, heads = known.shape
     share = options.share / 100
     return [[names(known.evidence, layer, head, share) for head in range(heads)] for layer in range(layers)]
@@ -93,11 +96,11 @@ def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
 def describe_signs(share: int, *, relations: bool) -> list[str]:
     """Return sentences that explain the symbols and colours of the map of roles.
 
-    ``relations`` adds a sentence on the relation names.
+    ``share`` is the threshold of a role in percent. If ``relations`` is True, add a sentence on the relation names.
     """
     said = [
         _(
-            "Sign: the place with at least {share} % of the head's attention: {signs} (entropy at "
+            "Sign: the place with at least {share}% of the head's attention: {signs} (entropy at "
             "least {even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
             signs=format_comma_list([f"{SIGNS[role]} {translate(ROLE_NAMES[role])}" for role in ROLES]),
@@ -109,7 +112,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
         said.append(
             _(
                 "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
-                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5 %)."
+                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5%)."
             )
         )
     last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
@@ -147,7 +150,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         if many
     ]
     named = _(
-        "{some} of {heads} heads give at least {share} % of their attention to one place (texts: {texts}): {places}.",
+        "{some} of {heads} heads give at least {share}% of their attention to one place (texts: {texts}): {places}.",
         texts=texts,
         some=some,
         heads=heads,
@@ -164,7 +167,11 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on attention sinks: the attention they get, and the length of their value vectors."""
+    """Describe attention sinks: the mean attention that they get, and the length of their value vectors.
+
+    Sinks are the first token and separators. The length is relative to that of other tokens; short value vectors add
+    little to the output.
+    """
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -312,9 +319,10 @@ def _groups(
 
 
 def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """Return a sentence on the closest pair of heads, the most isolated head, and the precision of the projection.
+    """Describe the closest pair of heads, the most isolated head, and the precision of the projection.
 
-    ``kept`` is the share of squared distances that the 2-D projection keeps.
+    ``distances`` (head, head) are from 0 to 1, and ``labels`` (head,) are the cluster numbers. ``kept`` is the share of
+    squared distances that the 2-D projection keeps.
     """
     if len(heads) < 2:
         return _("There is only one head.")

@@ -51,7 +51,10 @@ COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
 
 @dataclass(frozen=True)
 class TextShare:
-    """A text with the part of a head's attention that goes to the keys of a role, a mean over the text's tokens."""
+    """A text with the share of a head's attention that goes to the keys of a role.
+
+    The share is a mean over the text's tokens. ``hit`` is True if it reaches the threshold of the role.
+    """
 
     text: str
     share: float
@@ -95,7 +98,11 @@ def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> lis
 
 
 def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
-    """Return a sentence on the numbers of hits and misses of a head for a role, and of texts without such keys."""
+    """Describe the texts of a head and a role: the hits, the misses, and texts without a suitable key.
+
+    In a hit, the head gives at least the share ``least`` of its attention to the keys of the role. ``every`` are the
+    texts that have suitable keys.
+    """
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = _(
         "Head {head}, {place}; hits: {hits}, misses: {misses} (texts: {texts}). In a hit, {measured} "
@@ -154,7 +161,11 @@ def draw_examples(
 
 
 def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: int, heads: int) -> Head:
-    """Return the selected (layer, head), else the head with the most significant relation."""
+    """Return the selected (layer, head), else the head with the most significant relation.
+
+    A selection outside of the model's ``layers`` and ``heads`` is ignored. ``told`` has the relation of each head; if
+    it is empty, the default is (0, 0).
+    """
     if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
         return choice.layer, choice.head
     return min(told, key=lambda head: (not told[head].more, told[head].p), default=(0, 0))

@@ -80,7 +80,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
     note = _(
-        "Marked: beyond 95 % of the random changes in the layer. A random change adds a random vector of equal "
+        "Marked: beyond 95% of the random changes in the layer. A random change adds a random vector of equal "
         "length to a head's output in both texts (n = {n} per layer).",
         n=heads.draws,
     )
@@ -159,7 +159,7 @@ def describe_heads(heads: CosineChanges) -> str:
         return change
     mean, low, high = heads.luck
     return _(
-        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95 % range {low} to {high}).",
+        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95% range {low} to {high}).",
         change=change,
         many=len(heads.beyond),
         heads=int(np.isfinite(heads.changes).sum()),
@@ -176,8 +176,8 @@ PART = 64  # texts in a request
 class TextDeletions:
     """The effects of deleting each word of a text, as arrays (word,).
 
-    ``shares`` is each word's part of the cosine similarity in the table, and ``falls`` the decrease of the cosine if
-    the word is deleted.
+    ``shares`` is each word's part of the cosine similarity: the sum of its row or column in WordTable. ``falls`` is the
+    decrease of the cosine if the word is deleted, and NaN if that was not measured.
     """
 
     names: tuple[str, ...]
@@ -242,9 +242,9 @@ def _deletions(found: WordTable, text: TextDeletions, side: int, kept: Sequence[
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
-    """Measure the deletion of each word of the texts A and B; return None if the visitor stops before the first.
+    """Delete each word of the texts A and B in turn, and return the effects for A and for B.
 
-    May raise UserError.
+    Return None if the visitor stops before the first deletion. May raise UserError.
     """
     words = [_words(found, side) for side in (0, 1)]
     texts = [found.request.a, found.request.b]
@@ -294,9 +294,9 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word whose deletion changes the cosine most, and the word's part of the cosine.
+    """Return sentences on the word whose deletion changes the cosine most: this change, and the word's part of it.
 
-    The sentence states why the two numbers differ.
+    A word's part is its term in the sum that is the cosine. The sentences state why change and part differ.
     """
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():

@@ -43,9 +43,9 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
+from viz.figures.vectors import MOST_LINES, word_lines
 
 HITS, SEARCH = "similarity_hits", "similarity_search"
 

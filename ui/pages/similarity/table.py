@@ -73,7 +73,8 @@ MEANS = gettext_lazy("A cell: the part of the cosine from one word of each text;
 class WordTable:
     """The cosine similarity of two texts as a table (word of A, word of B) that sums to it.
 
-    ``names`` are the numbered labels of the words (or tokens) of A and of B, and ``runs`` their tokens.
+    ``names`` are the numbered labels of the words (or tokens) of A and of B, and ``runs`` their token ranges (start,
+    stop).
     """
 
     request: SimilarityRequest  # with the pooling that was used
@@ -121,7 +122,7 @@ def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
 
 
 def largest_pair(found: WordTable) -> tuple[str, str, float]:
-    """Return the pair of words with the largest part of the cosine by absolute value, and that part."""
+    """Return the (word of A, word of B, part) with the largest absolute part of the cosine."""
     row, column = np.unravel_index(int(np.abs(found.table).argmax()), found.table.shape)
     return found.names[0][row], found.names[1][column], float(found.table[row, column])
 

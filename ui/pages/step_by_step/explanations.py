@@ -165,7 +165,7 @@ def rules(record: Record, weighing: WeightSteps) -> str:
 
 
 def mask(record: Record) -> str:
-    """Return a sentence on the mask."""
+    """Return a sentence on the keys that the attention mask hides."""
     rule = record.mask
     if rule.left is None and rule.right is None and rule.allowed is None:
         if rule.causal:

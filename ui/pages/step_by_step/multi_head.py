@@ -69,10 +69,10 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
 
 
 def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
-    """Return the weights of the query if the channels of all heads formed a single head, shape (key,).
+    """Return the weights of a query if all heads of the layer were a single head, shape (key,).
 
-    The scores are then the sum of all heads' dot products, times the layer's scale and 1/√heads. Return None if a bias,
-    a soft cap or sinks prevent this, and for maps without queries and keys.
+    The single head has the channels of all heads, so its scores are the sum of their dot products, times the layer's
+    scale and 1/√heads. Return None if the layer has a bias, a soft cap or sinks, or if only its maps are recorded.
     """
     biased = isinstance(record, Record) and record.bias is not None and record.bias.any()
     if not isinstance(record, Record) or biased or record.softcap is not None or record.sinks is not None:

@@ -71,9 +71,10 @@ def pick_view() -> str:
 
 
 def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str, row: DeltaGenerator) -> None:
-    """Draw the chosen view of an attention weight, or as much of it as the layer's parameters allow.
+    """Draw the chosen view ``shown`` of an attention weight.
 
-    ``row`` is the container of the buttons Back and Next.
+    If the layer cannot be decomposed, draw only its scores, or only its weights if it has no queries and keys. ``row``
+    is the container of the buttons Back and Next.
     """
     has_vectors = isinstance(spot.record, Record)
     if has_vectors and shown == "neuron":

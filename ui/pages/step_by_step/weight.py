@@ -61,7 +61,10 @@ HEAD_HELP = gettext_lazy("Heads work in parallel, each with its own matrices")
 
 @dataclass(frozen=True, eq=False)
 class WeightPlace:
-    """The position of an attention weight. Layers, heads and tokens count from 0."""
+    """The position of an attention weight: stack, layer, head, query token and key token, from 0.
+
+    The query token attends to the key token.
+    """
 
     trace: Trace
     part: str
@@ -82,7 +85,7 @@ class WeightPlace:
 
     @property
     def name(self) -> str:
-        """Return the layer and the head in words."""
+        """Return the display name of the head, such as "Head 3-7"."""
         return _("Head {layer}-{head}", layer=self.layer, head=self.head)
 
     @property
@@ -107,9 +110,10 @@ class WeightPlace:
 
 
 def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, list[str]]:
-    """Return the selected weight, the view options, and a notice for each invalid part of the selection.
+    """Return the selected attention weight, the view options, and notices on an invalid selection.
 
-    Missing parts get the defaults of Explore; the default key is the word with the largest weight.
+    There is a notice for each invalid part. Missing parts get the defaults of the view Explore; the default key is the
+    word with the largest weight.
     """
     look, notes = resolve_view(choice, trace)
     part = look.part or trace.part
@@ -141,7 +145,7 @@ def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) ->
 
 
 def window(length: int, size: int, *must: int) -> np.ndarray:
-    """Return the positions to show: all if they are at most ``size``, else ``size`` positions around ``must[0]``.
+    """Return the positions to draw: all of them, or in a long text ``size`` positions around ``must[0]``.
 
     All other positions in ``must`` are added.
 

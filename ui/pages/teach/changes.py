@@ -80,7 +80,10 @@ def draw_changes(look: JobStatus) -> None:
 
 
 def head_of(found: HeadChanges, options: TeachOptions) -> Place:
-    """Return the (layer, head) in the address, else the head with the largest lead over the controls."""
+    """Return the (layer, head) in the address, else the head whose change exceeds the controls' most.
+
+    The controls are models that were trained on shuffled labels.
+    """
     asked = options.moved
     if asked is None or asked >= found.ahead.size:
         asked = int(found.ahead.argmax())
@@ -132,7 +135,7 @@ def _layers(look: JobStatus, found: HeadChanges) -> None:
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
     figure = by_layer(lines, theme(), _("Change by layer"))
     draw_chart(figure, "changed_layers", about=partial(change_provenance, look, found))
-    st.caption(_("Mean over a layer's heads; 95 % bootstrap intervals over sentences."))
+    st.caption(_("Mean over a layer's heads; 95% bootstrap intervals over sentences."))
 
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
@@ -160,9 +163,10 @@ def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> Non
 
 
 def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> list[MatrixSpec]:
-    """Return the head's maps before and after fine-tuning, and the changes by the task and a control.
+    """Return four matrices of a head on a sentence: before, after, their difference, and the control's.
 
-    Both maps share a colour scale, and so do both changes.
+    The control was trained on shuffled labels, and its matrix is a difference, too. ``sentence`` is an index. Both maps
+    share a colour scale, and so do both differences.
     """
     before, task, twin = (
         fine_tuning_changes.maps(found.folder, side, sentence)[head] for side in fine_tuning_changes.SIDES

@@ -39,7 +39,8 @@ Place = tuple[int, int]
 class HeadEffects:
     """The change of the predicted label's logit by ablating each head: means over sentences.
 
-    Heads are numbered layer by layer.
+    ``signed`` is the mean change and ``size`` the mean absolute change, with intervals. Heads are numbered layer by
+    layer.
     """
 
     signed: Mean
@@ -128,10 +129,10 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
 
 
 def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArray | None:
-    """Return the change of the label's logit under each edit set, shape (set,).
+    """Return the change of the predicted label's logit under each edit set, shape (set,).
 
-    For token classification, the label is that of the first word with a tag other than "O"; return None if no word has
-    such a tag.
+    ``look`` is the training of the model. For token classification, the label is that of the first word with a
+    predicted tag other than "O"; return None if no word has such a tag.
     """
     question = LabelEffects(look.job.name, text=text)
     if look.job.kind == "tag":

@@ -39,10 +39,10 @@ HEADS = [
 
 @dataclass(frozen=True, eq=False)
 class HeadChanges:
-    """The change of every head's maps by fine-tuning: statistics over sentences, for one kind of rows.
+    """The change of every head's attention maps by fine-tuning: statistics over sentences.
 
-    The kind is "all rows of a map", or only the rows from which the label is read. The controls are models that were
-    trained on shuffled labels.
+    ``rows`` selects the rows of a map that are compared: all, or only those from which the label is read. ``across``
+    compares the model with the controls, which were trained on shuffled labels.
     """
 
     folder: Path
@@ -201,7 +201,7 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
 def interval(mean: Mean, at: int) -> str:
     """Return the 95 % interval at index ``at`` in brackets; "" if too few sentences were measured."""
     low, high = float(mean.low[at]), float(mean.high[at])
-    return "" if np.isnan(low) else _(" (95 % interval {low} to {high})", low=bits(low), high=bits(high))
+    return "" if np.isnan(low) else _(" (95% interval {low} to {high})", low=bits(low), high=bits(high))
 
 
 def bits(number: float) -> str:

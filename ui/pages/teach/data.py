@@ -261,10 +261,10 @@ def _count_tokens_with(model: str, revision: str | None) -> Measure:
 
 
 def by_characters(train: Sequence[LabeledText] | Sequence[TaggedText]) -> Measure:
-    """Return a function that counts the characters and the unknown characters of each text.
+    """Return a function that yields (characters, unknown characters) of each text.
 
-    ENDS is added for special tokens. Unicode width and case are ignored. A character is unknown if it occurs fewer than
-    two times in the train rows.
+    A character is unknown if it occurs fewer than two times in the train rows; Unicode width and case are ignored. ENDS
+    is added to the number of characters for the special tokens.
 
     >>> list(by_characters([LabeledText("大家好", "a"), LabeledText("大好", "b")])(["大 家"]))
     [(4, 1)]

@@ -62,7 +62,7 @@ def _of_texts(found: TestPredictions) -> str:
     right, n = sum(row.hit for row in found.rows), len(found.rows)
     low, high = wilson(right, n)
     return _(
-        "Test accuracy: {accuracy:.1f} % ({low:.1f} to {high:.1f}), {right:,} of {n:,} rows; macro F1 {f1:.3f}.",
+        "Test accuracy: {accuracy:.1f}% ({low:.1f} to {high:.1f}), {right:,} of {n:,} rows; macro F1 {f1:.3f}.",
         n=n,
         right=right,
         accuracy=100 * found.test["accuracy"],
@@ -76,7 +76,7 @@ def _of_names(found: TestPredictions, low: float, high: float) -> str:
     test = found.test
     return _(
         "Entity F1 in {n:,} test rows: {f1:.3f} ({low:.3f} to {high:.3f}); precision "
-        "{precision:.1f} %, recall {recall:.1f} % (type and both ends right).",
+        "{precision:.1f}%, recall {recall:.1f}% (type and both ends right).",
         n=len(found.rows),
         f1=test["f1"],
         low=low,
@@ -93,7 +93,7 @@ def _describe_baseline(found: TestPredictions) -> str:
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     return _(
-        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
+        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f}%: {lead:+,} of {n:,} rows.",
         counted=100 * counted,
         lead=round((counted - found.test["accuracy"]) * n),
         n=n,

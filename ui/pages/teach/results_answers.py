@@ -61,7 +61,7 @@ def headline(found: AnswerResults) -> list[str]:
     low, high = wilson(exact, len(rows))
     lines = [
         _(
-            "Test F1: {f1:.3f}{interval}; exact match: {exact:.1f} % ({low:.1f} to {high:.1f}) of {n:,} questions.",
+            "Test F1: {f1:.3f}{interval}; exact match: {exact:.1f}% ({low:.1f} to {high:.1f}) of {n:,} questions.",
             f1=f1.mean[0],
             interval=interval(_within(f1), 0),
             exact=100 * exact / len(rows),
@@ -108,7 +108,10 @@ def title(row: AnswerPrediction) -> str:
 
 
 def mark_answers(row: AnswerPrediction) -> Iterator[TokenChip]:
-    """Yield the words of the passage around both answers, marked as right, missed or wrong."""
+    """Yield the words of the passage near the true and the predicted answer.
+
+    Words of an answer are marked as right, missed or wrong; "…" replaces the words between and around.
+    """
     passage = row.asked.passage
     words = [match.span() for match in TOKEN.finditer(passage)]
     golds = [(answer.start, answer.end) for answer in row.asked.answers]

@@ -77,7 +77,7 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     st.caption(
         _(
             "Precision: right predictions. Recall: true cases found. F1: their harmonic mean. "
-            "Support: true cases. Low, high: recall's 95 % interval (Wilson). None: undefined."
+            "Support: true cases. Low, high: recall's 95% interval (Wilson). None: undefined."
         )
     )
     if note := describe_rare(each):
@@ -160,16 +160,16 @@ def bins_of(told: Calibration) -> list[Bin]:
 def summary(told: Calibration, what: str) -> list[str]:
     """Return sentences on the mean confidence, the accuracy and the expected calibration error.
 
-    The error is compared with that of a perfectly calibrated model, which is not zero by chance. A warning follows if
-    there are fewer than LITTLE predictions.
+    The error is compared with that of a perfectly calibrated model, which is not zero by chance. ``what`` is the noun
+    for the predictions. A warning follows if there are fewer than LITTLE predictions.
     """
     n = int(told.answers.sum())
     weights = np.nan_to_num(told.answers / n)
     sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))
     said = _(
-        "Mean confidence {sure:.1f} %, accuracy {right:.1f} % of {n:,} {what}. Expected calibration error: "
+        "Mean confidence {sure:.1f}%, accuracy {right:.1f}% of {n:,} {what}. Expected calibration error: "
         "{error:.3f} ({low:.3f} to {high:.3f}); if perfectly calibrated {by_chance:.3f}, and at most {at_most:.3f} in "
-        "95 % of draws.",
+        "95% of draws.",
         sure=100 * sure,
         right=100 * right,
         n=n,

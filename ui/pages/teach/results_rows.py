@@ -75,7 +75,9 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
 
 
 def title(row: ToldRow, labels: Sequence[str]) -> str:
-    """Return the heading of a test row: hit or miss, the prediction and the true label, with probabilities.
+    """Return the heading of a test row: hit or miss, the prediction and the true label with probabilities.
+
+    In token classification, the heading counts the words by verdict instead.
 
     >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
     'Miss · predicted “cat” 0.90, true “dog” 0.05'

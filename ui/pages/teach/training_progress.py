@@ -43,9 +43,9 @@ COLLAPSED = gettext_lazy(
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Progress of a training: ``step`` of ``last``, or 0 of 0 before the first log line.
+    """The progress of a training: ``step`` steps are done, of ``last`` steps in all.
 
-    ``seconds`` is an upper bound of the remaining time, None if unknown.
+    ``last`` is 0 until the log has a plan. ``seconds`` is an upper bound of the remaining time, None if unknown.
     """
 
     step: int
@@ -80,9 +80,9 @@ class TrainingProgress:
 def progress(
     plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
 ) -> TrainingProgress:
-    """Compute the progress from the lines of the log: plans, steps and evaluations.
+    """Compute the progress from the lines of the log by kind: plans, steps and evaluations.
 
-    The remaining time is at most that until the time limit ``minutes``.
+    The remaining time does not exceed the time limit ``minutes``; None means no limit.
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
     >>> progress(plans, steps, []).time_left, progress(plans, steps, [], minutes=2.0).time_left

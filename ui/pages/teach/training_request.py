@@ -201,7 +201,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
 
 
 def describe_training(wanted: TrainingRequest) -> str:
-    """Return a sentence on the duration and the results of the training."""
+    """Return a sentence on the duration of the training, the test, and the controls that follow."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
     said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":

@@ -44,7 +44,10 @@ from viz.paper.notebook import Computation
 
 @dataclass(frozen=True)
 class TokensOptions:
-    """Options of the Tokens page; None and "" stand for automatic choices."""
+    """Options of the Tokens page; None and "" select automatic choices.
+
+    ``way``, ``side`` and ``at`` are the indices of the tokenizer, the text and the word that the reader selected.
+    """
 
     # The model of the second tokenizer.
     beside: str = option(
@@ -74,7 +77,7 @@ def other_tokenizers(choice: ViewState) -> dict[str, str]:
 
 
 def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | None:
-    """Return the first model whose tokenizer differs; None if all are the same.
+    """Return the first model in ``found`` whose tokenizer differs from that of ``steps``, else None.
 
     Tokenizers are compared by algorithm and vocabulary size.
     """
@@ -139,7 +142,7 @@ def on_pick() -> None:
 
 
 def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, int] | None:
-    """Return (tokenizer, text, word) of the selected word, or else of the word with the most tokens.
+    """Return the selected word as indices (tokenizer, text, word), else the word with the most tokens.
 
     Return None if no tokenizer reports its words.
     """

@@ -68,9 +68,9 @@ Place = tuple[int, int]  # (text, word), both indices
 
 
 def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
-    """Return the rows of the figure for a tokenizer, limited to the first WORDS words of each text.
+    """Return the steps of a tokenizer as rows of the figure, for the first WORDS words of each text.
 
-    If the tokenizer reports no words, the limit is TOKENS tokens.
+    If the tokenizer reports no words, the rows have the first TOKENS tokens.
     """
     words = word_of_tokens(steps)
     drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]
@@ -105,7 +105,7 @@ def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
 
 
 def word_of_tokens(steps: Steps) -> dict[int, Place]:
-    """Return the (text, word) of each token, for the first WORDS words of each text."""
+    """Return the (text, word) of each token by the token's index, for the first WORDS words of each text."""
     found: dict[int, Place] = {}
     for side, one in enumerate(steps.sides):
         for at, word in enumerate(one.words[:WORDS]):

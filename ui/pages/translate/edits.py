@@ -1,4 +1,4 @@
-"""Edits of a translation model, and their effects: every head in turn, and random sets as a baseline."""
+"""Edits of a translation model, and their effects: every head in turn, and other sets for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
 from ui.ablation.controls import draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head, describe_edit
-from ui.ablation.effects import RANDOM_SETS, SEED
+from ui.ablation.effects import RANDOM_SETS, SEED, describe_compared
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
 from ui.pages.translate.step import cells_of, forcing_request
@@ -42,9 +42,9 @@ toggle = partial(toggle_kept_edits, TranslateOptions, part="cross")  # a callbac
 
 
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
-    """Return the edits in the options; show a notice for each edit that could not be parsed.
+    """Return the edits in the options, or a default; show a notice for each edit that cannot be parsed.
 
-    If the options contain no edits, the cross-attention head that is shown is ablated, unless clicks mask edges.
+    By default the shown cross-attention head ``head`` is ablated; if clicks mask edges, there are no edits by default.
     """
     return panel_edits(options, (head.layer, head.head) if options.clicking == "head" else None, "cross")
 
@@ -67,9 +67,9 @@ def pick_clicks(options: TranslateOptions) -> None:
 
 
 def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:
-    """Draw the source as chips; a click masks or restores the edges to the clicked word.
+    """Draw the source as clickable words; a click masks the attention to a word, or restores it.
 
-    They are the cross-attention edges from the word that step ``at`` writes.
+    The attention is that of the word written at step ``at``, in the cross-attention heads that the options select.
     """
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
@@ -177,10 +177,10 @@ UNIT = gettext_lazy("change of the log-probability")
 
 @dataclass(frozen=True, eq=False)
 class EditEffects:
-    """Effects of edit sets on a given translation.
+    """The effects of edit sets on a translation whose tokens are given.
 
-    ``changes`` (set,) are the changes of the translation's log-probability. ``others`` (set,) is True if the most
-    probable token changes at some step.
+    ``changes`` (set,) are the changes of the translation's log-probability, in nats. ``others`` (set,) is True if the
+    most probable token changes at some step.
     """
 
     changes: FloatArray
@@ -283,7 +283,7 @@ def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptio
 
 
 def chance(translation: Translation, edits: EditSet) -> None:
-    """Draw the effects of random sets of as many edits in the same stack, for comparison; may raise UserError."""
+    """Draw the effects of other sets of as many edits in the same stack, for comparison; may raise UserError."""
     trace = translation.trace
     if not edits:
         return
@@ -302,11 +302,12 @@ def chance(translation: Translation, edits: EditSet) -> None:
     if not len(mine.changes) or len(found.changes) < 2:
         return
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
+    compared = describe_compared(edits, sets, sizes)
     show_notice(
         _(
-            "Of {number} random sets, {share:.0f} % change the probability less (median: factor "
-            "{factor}); {turned} change the likeliest token at some step.",
-            number=len(sizes),
+            "Of {edits}, {share:.0f}% change the probability less (median: factor {factor}); "
+            "{turned} change the likeliest token at some step.",
+            edits=compared,
             share=100 * float((sizes < abs(change)).mean()),
             factor=factor(float(np.median(sizes))),
             turned=int(found.others.sum()),
@@ -318,9 +319,4 @@ def chance(translation: Translation, edits: EditSet) -> None:
     names = {"edits": edits, "keys": keys, "many": RANDOM_SETS, "seed": SEED}
     computation = changes_computation(RANDOM, translation, request, part, **names) if complete else None
     draw_chart(figure, "translate_random", computation=computation)
-    st.caption(
-        _(
-            "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: the chosen set.",
-            seed=SEED,
-        )
-    )
+    st.caption(_("Bars: {edits}; edges keep their positions. Line: the chosen edits.", edits=compared))

@@ -124,7 +124,7 @@ class CrossHead:
 
     @property
     def description(self) -> str:
-        """Return the name of the head or of the mean, for sentences about the displayed weights."""
+        """Return a phrase for the head, or for the mean over all heads, whose weights are displayed."""
         return _("the mean of all cross heads") if self.mean else self.name
 
     @property

@@ -140,10 +140,10 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return an example sentence on a row of the map: the decoding step that it shows, and its token.
+    """Return an example of a row of the map: the decoding step that it shows, and its token.
 
-    In cross-attention, a row is named by the token that the step writes, else by the token that it reads. Return "" if
-    the translation is too short for an example.
+    ``side`` is the stack. In cross-attention ("cross"), a row is named by the token that the step writes, otherwise by
+    the token that the step reads. Return "" if the translation is too short for an example.
     """
     row = translation.trace.target
     if row is None or len(row) < 3:

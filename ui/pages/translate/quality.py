@@ -166,10 +166,10 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
     if first is None or other is None:
         return _("One pair cannot rank the heads. Add pairs.")
     return _(
-        "Head {head} aligns {share:.1f} % ({low:.1f} to {high:.1f}) of {words:,} held-out words "
+        "Head {head} aligns {share:.1f}% ({low:.1f} to {high:.1f}) of {words:,} held-out words "
         "(alignment error rate {error:.2f}): by a two-sided paired test over sentences, {compared} "
-        "the diagonal, {diagonal:.1f} % (error rate {diagonal_error:.2f}). Chance: {chance:.1f} %. "
-        "One step later: {later_share:.1f} % (head {later_head}).",
+        "the diagonal, {diagonal:.1f}% (error rate {diagonal_error:.2f}). Chance: {chance:.1f}%. "
+        "One step later: {later_share:.1f}% (head {later_head}).",
         head=head_label(first.layer, first.head),
         share=first.share,
         low=first.low,
@@ -229,7 +229,7 @@ def _table(state: AlignmentState) -> None:
         )
         st.caption(
             _(
-                "All sentences; 95 % interval (Wilson). Alignment error rate: 1 - (|A∩S| + |A∩P|) / "
+                "All sentences; 95% interval (Wilson). Alignment error rate: 1 - (|A∩S| + |A∩P|) / "
                 "(|A| + |S|), links A of the head, sure S, all P ([Och and Ney, "
                 "2003](https://doi.org/10.1162/089120103321337421)); 0 is perfect."
             )

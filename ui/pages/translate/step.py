@@ -45,7 +45,7 @@ def logs_of(translation: Translation) -> FloatArray:
 
 
 def cells_of(choice: ViewState, translation: Translation) -> tuple[DisplayToken, ...]:
-    """Return the written tokens or words as displayed; their ``pieces`` are ranges of steps."""
+    """Return the written words (or tokens) to display; ``pieces`` of a word is its range of steps."""
     trace = read(translation.trace, CrossRowConvention.WRITING)
     return View(trace, "cross", words=choice.words, special=choice.special).queries
 

@@ -49,6 +49,7 @@ class Translation:
     """A source text and its translation, with the trace of both.
 
     Step k writes token k. Its query is at decoder position k, because the decoder's input begins with the start token.
+    ``way`` is the decoding method: "greedy", "beam" or "own" for a translation that the visitor typed.
     """
 
     who: PageModel
@@ -80,7 +81,7 @@ class Translation:
         return self.trace.target_text or ""
 
     def cell_label(self, cell: DisplayToken) -> str:
-        """Return the label of a token or word of the translation; after an unfinished text the end is labelled NEXT."""
+        """Return the label of a displayed word or token; the end of an unfinished text is labelled NEXT."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:
@@ -106,7 +107,7 @@ def trace_of(asked: NextTarget, tokens: tuple[int, ...]) -> TraceRequest:
 
 
 def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
-    """Return the decoding method: the chosen one, else "own" if a translation is typed, else "greedy".
+    """Return the decoding method: the chosen method, else "own" if a translation is typed, else "greedy".
 
     >>> decoding_of(ViewState(), TranslateOptions()), decoding_of(ViewState(target="Bonjour"), TranslateOptions())
     ('greedy', 'own')
@@ -147,9 +148,10 @@ MOST_WRITTEN = 200  # longest translation in tokens
 
 
 def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: str, width: int) -> Translation | None:
-    """Return the translation with its trace; if the reader's own is missing, show a notice and return None.
+    """Translate the text, and return the translation with its trace.
 
-    Raise UserError if the model cannot read the text.
+    ``way`` is "greedy", "beam" with ``width`` beams, or "own" for the translation that the reader typed. If that is
+    missing, show a notice and return None. Raise UserError if the model cannot read the text.
     """
     if way == "own":
         if not choice.target.strip():
@@ -254,7 +256,7 @@ def _letters(text: str) -> str:
 
 
 def describe_forcing(translation: Translation) -> str:
-    """Return sentences on reading a given translation, and on how many of its tokens the model ranks first.
+    """Describe how many tokens of a typed translation are the model's first choice (teacher forcing).
 
     Return "" if the model wrote the translation itself. May raise UserError.
     """

@@ -28,7 +28,10 @@ MATRIX = "translate_matrix"
 
 @dataclass(frozen=True, eq=False)
 class AlignmentOptions:
-    """View options of the alignment matrix."""
+    """Options of the alignment matrix: words or tokens, special tokens, and the convention for rows.
+
+    ``read_at`` is the decoder step whose attention is read for a target token (CrossRowConvention).
+    """
 
     words: bool
     special: bool
@@ -88,7 +91,7 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
 
 
 def row_of(found: Alignment, at: int) -> int | None:
-    """Return the row of the token that step ``at`` writes; None if it is hidden."""
+    """Return the row of the alignment matrix for the token that step ``at`` writes; None if it is hidden."""
     token = at + (found.read_at is CrossRowConvention.OWN)
     return next((row for row, cell in enumerate(found.target) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
@@ -99,9 +102,9 @@ def step_at(found: Alignment, row: int) -> int:
 
 
 def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
-    """Return sentences on the source words to which the row of the chosen word attends, and on the head's rank.
+    """Describe the source words to which the word of step ``at`` attends, and the head's rank.
 
-    ``found`` contains the special tokens. Heads are ranked by their source coverage (``covering_heads``).
+    ``found`` is the alignment with the special tokens. Heads are ranked by their source coverage (``covering_heads``).
     """
     row = row_of(found, at)
     said = "" if row is None else _describe_row(translation, found, head, row)

@@ -35,10 +35,10 @@ from viz.components.base_path import BASE
 
 
 def csv_rows(blocks: Iterable[tuple[Sequence[str], FloatArray]], channels: int, what: str) -> Iterator[str]:
-    """Yield the CSV text of each block: a column with names, then a column for each channel.
+    """Yield the CSV text of vectors, a block at a time: in each row a name, then all channels.
 
-    Names that a spreadsheet would run as formulas are escaped with an apostrophe. Nine digits restore every
-    float32 exactly.
+    ``what`` is the heading of the names. Names that a spreadsheet would run as formulas are escaped with an apostrophe.
+    Nine digits restore every float32 exactly.
 
     >>> import numpy as np
     >>> "".join(csv_rows([(["it", "=x"], np.eye(2, dtype=np.float32))], 2, "token")).splitlines()

@@ -33,9 +33,10 @@ IDLE = 600.0  # seconds until the idle process ends, to free some hundred megaby
 
 
 class UmapJob:
-    """A UMAP projection, which is "waiting", "running", "done", "stopped" or "failed".
+    """A UMAP projection that is computed in the background.
 
-    It is stopped after ``seconds``, with the message in ``late``, or when all visitors who requested it have left.
+    Its ``state`` is "waiting", "running", "done", "stopped" or "failed". It is stopped after ``seconds``, with a
+    message in ``late``, or when all visitors who requested it have left.
     """
 
     def __init__(self, vectors: FloatArray, dimensions: int, worker: UmapWorker, seconds: float | None = None) -> None:
@@ -194,7 +195,7 @@ class UmapWorker:
 
 
 class UmapPool:
-    """A cache of UMAP jobs that all sessions share; the key is vectors and dimensions.
+    """A cache of UMAP jobs that all sessions share, by vectors and number of dimensions.
 
     ``seconds`` limits the time of a job, including its time in the queue.
     """

@@ -56,7 +56,10 @@ MARKS = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVectors:
-    """The words of a sentence without special tokens, and their vectors."""
+    """The words of a sentence without special tokens, and their vectors at each level.
+
+    Level 0 is the embeddings, and each further level the output of a layer. ``runs`` are the token ranges of the words.
+    """
 
     number: int  # counted from 1
     names: tuple[str, ...]
@@ -115,7 +118,10 @@ def _contexts_computation(having: Sequence[SentenceVectors], term: str) -> Compu
 
 
 def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
-    """Return sentences with the cosines at the last level, and the level at which contexts differ most.
+    """Describe how similar the vectors of a word are in several sentences, at the last level.
+
+    ``pairs`` has the cosine at each level (level,) for each pair of sentences, and ``baseline`` (level,) the mean over
+    different words. The level at which the pairs differ most is named, too.
 
     >>> levels = ["Embeddings", "After layer 0"]
     >>> describe_contexts("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), levels)

@@ -41,9 +41,9 @@ from viz.paper.notebook import Computation
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
     """Return pairs of rows (recipient, donor) for patching a stage whose result has ``rows`` rows.
 
-    If a row is a token, it is paired with the aligned word of the donor text. Other rows, and the rows of the decoder
-    in an encoder-decoder model, are paired by number. If ``row`` is given, only its pair is returned. Raise UserError
-    if no pair is left.
+    ``lender`` is the donor text. If a row is a token, it is paired with the aligned word of the donor text. Other rows,
+    and the rows of the decoder in an encoder-decoder model, are paired by number. If ``row`` is given, only its pair is
+    returned. Raise UserError if no pair is left.
     """
     tokens = asked.tokens(side)
     written = asked.two and side == "decoder"  # both passes read the same target tokens
@@ -240,9 +240,7 @@ def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
         ("before", _("Before"), [end.before for end in ends]),
         ("after", _("After"), [end.after for end in ends]),
     )
-    with st.container(key="stacks"):  # narrow screens stack the columns of this container
-        columns = st.columns(2)
-    for column, (key, title, values) in zip(columns, sides, strict=True):
+    for column, (key, title, values) in zip(st.columns(2), sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])

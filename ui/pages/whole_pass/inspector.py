@@ -100,7 +100,10 @@ class WholePassOptions:
 
 @dataclass(frozen=True, eq=False)
 class PassInspector:
-    """A forward pass with its trace and request, and access to its numbers."""
+    """A forward pass of a model on a text, with requests for the numbers that it computes.
+
+    ``head`` is the task head at the end of the pass, and ``heads`` are the task heads that may replace it.
+    """
 
     trace: Trace
     request: PassRequest[Any]
@@ -119,7 +122,10 @@ class PassInspector:
         return tuple(row.pieces)
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
-        """Return the numbers that a stage computes, and the names of columns that are vocabulary tokens or classes."""
+        """Return the array that a stage computes, and the names of its columns by index.
+
+        A column has a name if it belongs to a vocabulary token or to a class.
+        """
         found = get_backend().inspect(self.stage_request(stage))
         return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
 
@@ -129,7 +135,7 @@ class PassInspector:
         return request
 
     def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
-        """Return the terms whose sum is the number at index ``place`` of the result of a stage."""
+        """Return a number of a stage's result as a sum of terms; ``place`` is the number's index."""
         found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
         return found
 

@@ -102,7 +102,9 @@ def short_title(stage: Stage) -> str:
 
 
 def in_stack(stage: Stage) -> str:
-    """Return the label of a stage for the diagram of the whole pass.
+    """Return the label of a stage in the diagram of the whole pass.
+
+    It is the part of the model, with a note for its hidden layer. An embedding is labelled by its role.
 
     >>> in_stack(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, hidden'
@@ -114,9 +116,9 @@ def in_stack(stage: Stage) -> str:
 
 
 def place(stage: Stage, two: bool) -> str:
-    """Return the layer of a stage, or its place before or after the layers.
+    """Return the layer of a stage as text, else "before the layers" or "after the layers".
 
-    With ``two``, the label also states encoder or decoder.
+    If ``two`` is True, the model has two stacks, and the text also names the encoder or the decoder.
     """
     if stage.layer is not None:
         found = _("layer {layer}", layer=stage.layer)
@@ -126,7 +128,7 @@ def place(stage: Stage, two: bool) -> str:
 
 
 def format_terms(opened: Opened) -> str:
-    """Return a number as an equation: the sum of its terms, or a function of its arguments.
+    """Write a number of a stage's result as an equation: a sum of terms, or a function of its arguments.
 
     >>> found = (Term(0.75, (Origin(1.5), Origin(0.5))), Term(0.25, (Origin(0.25),)))
     >>> format_terms(Opened(1.1, "products", "linear", found, 7, 0.1, 1.1))

@@ -43,9 +43,10 @@ Likely = Sequence[tuple[str, float]]
 
 
 def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
-    """Return the row of the model's output that the page describes.
+    """Return the index of the row of the model's output that the page describes.
 
-    It is the last token in a decoder. Otherwise it is the first blank (mask token), or ``row``, by default row 1.
+    In a decoder, it is the last token. Otherwise it is the first blank (mask token), else ``row``, by default row 1.
+    ``side`` is "encoder" or "decoder".
     """
     tokens = asked.tokens(side)
     if side == "decoder":
@@ -55,9 +56,9 @@ def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
 
 
 def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
-    """Return the described row of the output, and its most probable (name, probability) pairs, at most TOP.
+    """Return the described row of the output, and its likeliest tokens or classes.
 
-    There are no pairs if the last stage has no probabilities.
+    These are at most TOP pairs (name, probability); there are none if the pass does not end in probabilities.
     """
     last = asked.result.stages[-1]
     at = end_row(asked, last.side, options.row)
@@ -146,7 +147,10 @@ class StageValues:
 
 
 def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> StageValues:
-    """Return the numbers of a stage and the selected number, by default the largest in the output's row."""
+    """Return the numbers of a stage, with the number that the reader selected.
+
+    The default is the largest number in the row of the output that the page describes (``end_row``).
+    """
     array, pieces = asked.numbers(stage)
     values = flat(array)
     named = pieces if values.shape[1] == array.shape[-1] else {}

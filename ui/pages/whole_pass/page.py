@@ -40,9 +40,9 @@ MOST = 60  # largest number of tokens in the sentence about ids
 
 
 def differences(asked: PassInspector) -> str:
-    """Return sentences with the largest difference between recomputed numbers and the model's, and untraced stages.
+    """Describe the largest rounding error of the recomputed pass, and the stages without a formula.
 
-    Untraced stages are those without a formula. The differences are rounding errors: float32 has about seven digits.
+    NumPy recomputes the pass from the token ids and the weights; float32 has about seven digits.
     """
     passed = asked.result
     worst = passed.largest
@@ -148,7 +148,7 @@ def how_to_read() -> None:
 
 
 def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
-    """Return the chosen stage, by default the last if the pass ends in probabilities, else the first."""
+    """Return the chosen stage; the default is the last if the pass ends in probabilities, else the first."""
     stages = asked.result.stages
     usual = len(stages) - 1 if stages[-1].part == PROBABILITIES else 0
     return stages[min(usual if options.stage is None else options.stage, len(stages) - 1)]

@@ -204,7 +204,10 @@ def share_without(off: str, share: float, differences: FloatArray) -> str:
 
 @dataclass(frozen=True)
 class WhyAttentionOptions:
-    """Options of the page Why attention; None selects the model's width or the text's length."""
+    """Options of the page Why attention; the sizes are symbols of arXiv:1706.03762.
+
+    If ``d`` is None, it is the width of the model; if ``n`` is None, it is the length of the text.
+    """
 
     d: int | None = None
     k: int = 3  # kernel width of the convolution; the paper gives no value

@@ -101,7 +101,7 @@ def _buttons(ask: BaselineRequest) -> None:
     """Draw the button Train, or Stop for a training that this session began; then show a pending error."""
     state = get_runs().look(ask).state
     if state == "running" and ask in _started_runs():
-        st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of this training is kept"))
+        st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of this training is kept."))
     elif state not in ("running", "done"):
         about = _("A minute or less on an idle machine")
         st.button(_("Train"), type="primary", on_click=_train, args=(ask,), help=about)
@@ -136,7 +136,7 @@ def _watch(ask: BaselineRequest, running: bool) -> None:
         if seen.losses:
             _losses(ask, seen.losses)
     elif seen.state == "stopped":
-        show_notice(_("Stopped. Nothing of this training is kept."), "status")
+        show_notice(join_sentences(_("Stopped."), _("Nothing of this training is kept.")), "status")
     elif seen.state == "failed":
         show_notice(seen.said)
     elif seen.found is not None:

@@ -168,7 +168,7 @@ def wrap_text(text: str, room: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LayerBox:
-    """A box inside a layer; ``sources`` are the indices of the boxes whose outputs it reads.
+    """A box inside a layer; ``sources`` are the indices of the boxes whose outputs enter it.
 
     The index ENTERS means the input of the layer. A box with the role "add" is drawn as ⊕.
     """
@@ -181,9 +181,10 @@ class LayerBox:
 class LayerTower:
     """A stack of equal layers in the diagram, with the parts before and after the stack.
 
-    The parts ``summed``, such as embeddings, are side by side, and their sum enters the parts ``before``. The layer's
-    output is that of ``steps[leaves]``. If ``heads`` is set, the last row of ``after`` has prediction heads, so no
-    arrow leaves the drawing.
+    The parts ``summed``, such as embeddings, are side by side, and their sum enters the parts ``before``. ``steps`` are
+    the boxes of a layer, and ``leaves`` is the index of the box whose output leaves the layer. ``after`` are the rows
+    of boxes behind the stack. If ``heads`` is set, the last of them has prediction heads, so no arrow leaves the
+    drawing.
     """
 
     name: str

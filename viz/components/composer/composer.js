@@ -13,6 +13,7 @@ import { _, speak } from "../shared/words.js";
  * @property {boolean} takesTarget
  * @property {{title: string, text: string, pair: string}[]} examples
  * @property {boolean} live whether texts are read while they are typed
+ * @property {Record<string, string>} named fields of the address that a copied link names, even if they are defaults
  * @property {Record<string, string>} [words]
  */
 
@@ -93,8 +94,21 @@ function field(name, label, placeholder) {
   return { area, label: title, box: make("div", { className: "field" }, title, area) };
 }
 
-async function copyLink(button) {
-  const link = location.href;
+/**
+ * Return the link that restores a view for others: the page's address with the fields `named` unless it has them, and
+ * without the visitor's class.
+ */
+export function linkOf(address, named) {
+  const link = new URL(address);
+  for (const [name, value] of Object.entries(named)) {
+    if (!link.searchParams.has(name)) link.searchParams.set(name, value);
+  }
+  link.searchParams.delete("class");
+  return link.href;
+}
+
+async function copyLink(button, named) {
+  const link = linkOf(location.href, named);
   try {
     await navigator.clipboard.writeText(link);
     button.textContent = _("Link copied");
@@ -135,8 +149,7 @@ function build(root) {
   const actions = make("div", { className: "actions" }, more, examples, share);
   const head = make("div", { className: "head" }, fields.text.label, actions);
   root.replaceChildren(make("div", { className: "composer" }, head, ...FIELDS.map((f) => fields[f].box), read, keys));
-  share.addEventListener("click", () => copyLink(share));
-  return { fields, read, more, examples };
+  return { fields, read, more, examples, share };
 }
 
 function fillExamples(select, examples) {
@@ -258,6 +271,7 @@ function submitting(box) {
 function listen(box) {
   const { submit, typed } = submitting(box);
   box.read.addEventListener("click", submit);
+  box.share.addEventListener("click", () => copyLink(box.share, box.data.named));
   for (const name of FIELDS) {
     const { area } = box.fields[name];
     area.addEventListener("keydown", (event) => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -19,8 +20,14 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     takes_target: bool,
     examples: Sequence[Mapping[str, Any]],
     live: bool = False,
+    named: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return the data for composer.js, with the fields of its typedef ComposerData."""
+    """Return the data for composer.js, with the fields of its typedef ComposerData.
+
+    ``pair`` is the second text, and ``target`` the input of a decoder; ``takes_pair`` and ``takes_target`` show fields
+    for them. The menu offers the texts in ``examples``. If ``live`` is set, a text is read while the visitor types.
+    A copied link always contains the fields of the address in ``named``.
+    """
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
@@ -30,6 +37,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
         "takesTarget": takes_target,
         "examples": shown,
         "live": live,
+        "named": dict(named),
         **words_field("composer/composer"),
     }
 

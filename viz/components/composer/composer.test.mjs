@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changed, createPace, isLive, overwritten, submits } from "./composer.js";
+import { changed, createPace, isLive, linkOf, overwritten, submits } from "./composer.js";
 
 const value = (text, pair = "") => ({ text, pair, target: "" });
 
@@ -49,4 +49,12 @@ test("one text is on its way at a time, and slow answers end the reading while t
   pace.sent("lost");
   now += 10001;
   assert.equal(pace.isBusy(), false);
+});
+
+test("a link names the model and the text, and not the class", () => {
+  const named = { model: "small", text: "A cat & 猫." };
+  const link = new URL(linkOf("http://a.org/base/tokens?class=ABC234&layer=3", named));
+  assert.equal(link.pathname, "/base/tokens");
+  assert.deepEqual(Object.fromEntries(link.searchParams), { layer: "3", ...named });
+  assert.equal(new URL(linkOf("http://a.org/?text=Dogs.", named)).searchParams.get("text"), "Dogs.");
 });

@@ -139,10 +139,10 @@ class BadRequest(ValueError):
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """Return a binary message with the thumbnails of all heads, and the mean weight on each key in every head.
+    """Return a binary message with the thumbnail and the column means of each head.
 
-    The message also has the number of queries behind each mean. ``places`` has the positional priors, the mean weights
-    at each distance on other texts, as returned by ``content.places``.
+    A column mean is the mean weight on a key; the message also has the number of queries behind it. ``places`` has the
+    positional priors, the mean weights at each distance on other texts, as returned by ``content.places``.
     """
     crowd = found.crowd
     arrays = {
@@ -155,19 +155,28 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
 
 
 def rows(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with the weights that a query gives to all keys, in every head."""
+    """Return a binary message with the weights that a query gives to all keys, in every head.
+
+    The request ``asked`` has the index of the query in the field "query".
+    """
     query = number(asked, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with the weights that a key receives from all queries, in every head."""
+    """Return a binary message with the weights that a key receives from all queries, in every head.
+
+    The request ``asked`` has the index of the key in the field "key".
+    """
     key = number(asked, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
-    """Return a binary message with a rectangle of a head's map, reduced to the requested size in cells."""
+    """Return a binary message with a rectangle of a head's map, reduced to the requested size in cells.
+
+    The request ``asked`` has the head, the first and last indices of queries and keys, and the size.
+    """
     layer, head = head_of(asked, view)
     (q0, q1), (k0, k1) = _span(asked, "q", len(view.queries)), _span(asked, "k", len(view.keys))
     wanted = number(asked, "size", 10**6)

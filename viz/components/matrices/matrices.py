@@ -50,7 +50,8 @@ About = Sequence[tuple[str, str]]  # names and values of a caption, such as the 
 def payload(sheets: Sequence[MatrixSpec], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
     """Return the data for matrices.js as a binary message, with the fields of its typedef MatricesData.
 
-    With ``picks``, cells can be clicked. ``about`` is written into every file that the visitor saves.
+    If ``picks`` is set, cells can be clicked. ``numbers`` prints the value of each cell; None prints it in small
+    matrices only. ``about`` is written into every file that the visitor saves.
     """
     described = [
         {
@@ -81,7 +82,7 @@ def mount(
 ) -> None:
     """Draw the matrices; call ``on_pick`` if the visitor picks a cell.
 
-    Inside ``on_pick``, ``picked_cell(key)`` returns the cell. ``about`` is as in ``payload``.
+    Inside ``on_pick``, ``picked_cell(key)`` returns the cell. ``numbers`` and ``about`` are as in ``payload``.
     """
     data = payload(sheets, on_pick is not None, numbers, about)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
@@ -121,9 +122,9 @@ matrices({
 def matrices_html(
     title: str, sentences: Sequence[str], sheets: Sequence[MatrixSpec], about: Sequence[tuple[str, str]]
 ) -> str:
-    """Return an HTML file that shows the matrices; ``about`` are names and values for its caption.
+    """Return an HTML file that shows the matrices below ``title`` and the paragraphs ``sentences``.
 
-    All texts are escaped.
+    ``about`` are names and values for the caption. All texts are escaped.
 
     >>> "&lt;b&gt;" in matrices_html("Maps", ["it gives <b> 0.68"], [], [("text", "a")])
     True

@@ -82,16 +82,19 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
 
 
 def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "head") -> FloatArray:
-    """Return a head's map, shape (query, key) float32; with ``by="norms"``, weights times value norms."""
+    """Return a head's map, shape (query, key) float32.
+
+    With ``by="norms"``, the weights are multiplied by the norms of the value vectors, as in ``every_row``.
+    """
     return every_row(records[layer].quick(), head, by)
 
 
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
-    """Return rows of a head's map, shape (row, key) float32; with ``by="norms"``, of weights times value norms.
+    """Return the given rows of a head's map, shape (row, key) float32.
 
-    With norms, each weight is multiplied by the norm of its value vector, and each row is scaled to sum to one. Each
-    entry is then the part of the head's output that comes from a key (after arXiv:2004.10102, which also includes the
-    output matrix). Records without values return their weights.
+    With ``by="norms"``, each weight is multiplied by the norm of its value vector, and each row is scaled to sum to
+    one. Each entry is then the part of the head's output that comes from a key (after arXiv:2004.10102, which also
+    includes the output matrix). Records without values return their weights.
     """
     weights = record.weights(head, rows)
     if by != "norms" or not isinstance(record, Record):

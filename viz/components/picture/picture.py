@@ -24,7 +24,10 @@ def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
 
 
 def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureSelection | None:
-    """Return the visitor's selection, or None if it is invalid; call it inside ``on_pick``."""
+    """Return the visitor's selection, or None if it is invalid; call it inside ``on_pick``.
+
+    ``layers``, ``heads`` and ``tokens`` are the numbers of the trace, which limit the selected indices.
+    """
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict):
         return None
@@ -73,7 +76,8 @@ def mount_regions(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -
 def regions_payload(trace: Trace, photo: str, title: str, regions: dict[str, Region | None]) -> dict[str, Any]:
     """Return the data for regions.js, with the fields of its typedef RegionsData.
 
-    ``photo`` is the URL of the picture.
+    ``photo`` is the URL of the picture. ``regions`` maps the names of the two regions (NAMES) to their places, or to
+    None.
     """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box

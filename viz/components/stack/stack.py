@@ -43,7 +43,8 @@ def payload(
 ) -> dict[str, Any]:
     """Return the data for stack.js, with the fields of its typedef StackData.
 
-    ``chosen`` is the ``pick`` of the selected part.
+    ``title`` is written above the drawing and ``note`` below it. ``chosen`` is the ``pick`` of the selected part.
+    ``about`` is written into every file that the visitor saves.
     """
     return {
         "title": title,

@@ -40,7 +40,10 @@ class StripLine:
 
 @dataclass(frozen=True)
 class StripLines:
-    """Lines between the tokens of a token strip, with a description for screen readers; the tokens are then larger."""
+    """Lines between the tokens of a token strip, and their description ``caption`` for screen readers.
+
+    A strip with lines draws its tokens larger.
+    """
 
     lines: Sequence[StripLine]
     caption: str
@@ -49,7 +52,11 @@ class StripLines:
 def payload(
     chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool, drawn: StripLines | None = None
 ) -> dict[str, Any]:
-    """Return the data for token_strip.js, with the fields of its typedef StripData."""
+    """Return the data for token_strip.js, with the fields of its typedef StripData.
+
+    If ``picks`` is set, chips can be clicked. With ``diverging``, shades are from -1 to 1 in two colours, else from 0
+    to 1. ``drawn`` are the lines between chips.
+    """
     row = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
     lines = {} if drawn is None else {"lines": [asdict(line) for line in drawn.lines], "caption": drawn.caption}
     return {**row, **lines, **words_field("token_strip/token_strip")}

@@ -28,7 +28,10 @@ class TokenizerPart:
 
 @dataclass(frozen=True)
 class TokenizerStep:
-    """A step of a tokenizer with its name, an explanation, and its output as a text or as parts."""
+    """A step of a tokenizer with its name, an explanation (``note``), and its output.
+
+    The output is ``text`` if the step changes the text as a whole, else the parts ``rungs``.
+    """
 
     name: str
     note: str = ""
@@ -50,7 +53,7 @@ def payload(
 ) -> dict[str, Any]:
     """Return the data for tokenizer_steps.js, with the fields of its typedef LadderData.
 
-    ``picked`` is (tokenizer, text, word).
+    ``ways`` are the tokenizers to compare. ``picked`` has the indices (tokenizer, text, word) of the selected word.
     """
     return {
         "title": title,
@@ -78,7 +81,7 @@ def mount(  # noqa: PLR0913  (the drawing and its keyword options)
 
 
 def picked_part(key: str) -> tuple[int, int, int] | None:
-    """Return (tokenizer, text, word) of the picked part, or None; call it inside ``on_pick``."""
+    """Return the indices (tokenizer, text, word) of the picked part, or None; call it inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None

@@ -43,8 +43,9 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 ) -> dict[str, Any]:
     """Return the data for tree.js, with the fields of its typedef TreeData; parents are given by index.
 
-    Raises ValueError unless the first node is the only root, every parent precedes its children, and all ids and kinds
-    are valid.
+    ``current`` is the id of the node at the end of the bold path. If ``picks`` is set, nodes can be clicked. ``unit``
+    is the unit of the values, and ``names`` are the meanings of the kinds. Raises ValueError unless the first node is
+    the only root, every parent precedes its children, and all ids and kinds are valid.
     """
     places: dict[str, int] = {}
     plain = []

@@ -120,7 +120,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     ask(desk, "word", "Which word does *it* look at?", truth="animal")
     for seat, said in ((anna, "street"), (ben, "Animal")):
         seat.run()
-        assert r"Which word does \*it\* look at" in marks(seat)
+        assert "Which word does *it* look at" in marks(seat)
         seat.text_input(key=f"class_reply_{code}_1_field").input(said)
         press(seat, "Answer")
         assert f"Your answer: {said}." in notes(seat)

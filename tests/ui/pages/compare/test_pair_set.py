@@ -25,11 +25,12 @@ def brought(content: str | bytes, **query: object) -> AppTest:
     return page.file_uploader(key="compare_file").set_value(("pairs.csv", data, "text/csv")).run()
 
 
-def bits(one: str, other: str) -> np.ndarray:
+def bits(one: str, other: str, *, shared: bool = False) -> np.ndarray:
     left, right = (View(trace) for trace in LocalBackend().traces([TraceRequest(text=text) for text in (one, other)]))
     heads = same_heads(left, right)
     assert heads is not None
-    return changes(AlignedViews.align(left, right), heads).bits
+    aligned = AlignedViews.align(left, right)
+    return changes(aligned.shared_words() if shared else aligned, heads).bits
 
 
 def told(page: AppTest) -> list[str]:
@@ -51,12 +52,29 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("show", ["set", "pair"])
+def test_replaced_words_are_left_out_of_the_change(show: str) -> None:
+    change = bits(TIRED, WIDE, shared=True)
+    assert change[0].max() < 1e-6  # in layer 0, only the embedding of the replaced word differs
+    assert change[1:].min() > 1e-6
+    if show == "set":
+        page = brought(f"{HEADER}{TIRED},{WIDE},change\n", layer=3, head=1, shared=1)
+        says(page, f"{format_small(float(change[3, 1]))} bits")
+    else:
+        page = asked("compare", model=EMBEDDED, text=TIRED, other=WIDE, layer=3, head=1, shared=1)
+        most = np.unravel_index(int(change.argmax()), change.shape)
+        says(page, f"head {most[0]}-{most[1]} of 72 changes most: {format_small(float(change.max()))} bits")
+        says(page, "“tired”, “wide”")  # are named as words that are not compared
+    stands(page)
+
+
+@pytest.mark.slow
 def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
-    says(page, "95 % interval")
+    says(page, "95% interval")
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
     says(page, "(n = 7 texts)")

@@ -23,7 +23,7 @@ from ui.run.services import get_backend
 
 WORDS = re.compile(
     r"\b(half|third|quarter|twice|double|majority|mostly|most of|nearly|almost|hardly|few|fewer|as much as"
-    r"|one in (?:two|three|four|five|ten|a)|\d+ to 1|(?<![\d.])\d+ %|none at all|no single|clearest)(?!\w)",
+    r"|one in (?:two|three|four|five|ten|a)|\d+ to 1|(?<![\d.])\d+%|none at all|no single|clearest)(?!\w)",
     re.IGNORECASE,
 )
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -122,21 +122,21 @@ COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
     ("masked_words", 4, "hardly"): lambda: abs(rank(4, "bird") - rank(4, "bird", text=ROBIN)) <= 5,
     ("masked_words", 5, "27 to 1"): lambda: round(chance(5, "his", text=DOCTOR) / chance(5, "her", text=DOCTOR)) == 27,
     ("masked_words", 5, "5 to 1"): lambda: round(chance(5, "his") / chance(5, "her")) == 5,
-    ("claims_attention", 2, "40 %"): lambda: printed()[0, 3] == 0.4 and not any_row_keeps_its_order(),
-    ("claims_bert", 5, "94 %"): lambda: round(number("claims_bert", 5, "pair_chance")) == 94,
-    ("claims_bert", 5, "11 %"): lambda: round(number("claims_bert", 5, "pair_chance", pair=STRANGER)) == 11,
-    ("claims_finetuning", 2, "14 %"): lambda: (
+    ("claims_attention", 2, "40%"): lambda: printed()[0, 3] == 0.4 and not any_row_keeps_its_order(),
+    ("claims_bert", 5, "94%"): lambda: round(number("claims_bert", 5, "pair_chance")) == 94,
+    ("claims_bert", 5, "11%"): lambda: round(number("claims_bert", 5, "pair_chance", pair=STRANGER)) == 11,
+    ("claims_finetuning", 2, "14%"): lambda: (
         round(number("claims_finetuning", 2, "commonest_label", data="snips-intents")) == 14
     ),
-    ("claims_families", 4, "24 %"): lambda: (
+    ("claims_families", 4, "24%"): lambda: (
         round(number("claims_families", 4, "share_to_later", model=EMBEDDED, text=TIRED, part="encoder")) == 24
     ),
     ("translation", 4, "none at all"): lambda: number("translation", 4, "most_to_later") == 0,
 }  # fmt: skip
 OF_NO_MODEL = {
     ("claims_bert", 5, "half"),  # "half" refers to the pairs of the training data.
-    ("claims_finetuning", 2, "90 %"),  # "90 %" is part of the claim.
-    ("claims_finetuning", 5, "10 %"),  # "10 %" is the dropout rate that the step sets.
+    ("claims_finetuning", 2, "90%"),  # "90%" is part of the claim.
+    ("claims_finetuning", 5, "10%"),  # "10%" is the dropout rate that the step sets.
     ("it_and_animal", 1, "half"),  # "half" refers to a coin.
     ("it_and_animal", 4, "half"),  # "half" is part of "half true".
     ("it_and_animal", 8, "as much as"),  # "as much as" is part of "worth as much as".

@@ -108,7 +108,7 @@ def test_pairs_in_parquet_are_read() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"Well, I see.,She left.\nOh.,He left.\n", "Line 2 has 2 columns; the first row has 3"),
+        (b"Well, I see.,She left.\nOh.,He left.\n", "Line 2 has 2 columns; the first has 3"),
         (b'[{"first": "A one.", "second": "B two."}]', "The file is one JSON value. Save it as JSON Lines"),
         (b'{"first": "A one.", "second": "B two."}\n{"first": "C"}\n', "Line 2 lacks"),
     ],

@@ -115,7 +115,7 @@ def test_every_head_is_removed_in_turn_and_chance_beside_it(backend: LocalBacken
     press(page, "Ablate each head")
     says(page, "Of 6 heads")
     press(page, "Random baseline")
-    says(page, "random edits")
+    says(page, "Of all 5 other heads")
     assert len(page.get("plotly_chart")) == 2
     sets = [(), *((Ablate(layer, head),) for layer in range(2) for head in range(3))]
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=tuple(sets))).values

@@ -41,5 +41,5 @@ def test_the_largest_test_is_stated() -> None:
 def test_roles_and_scores_name_the_same_pronoun_head() -> None:
     roles, scores = asked("roles"), asked("measure", data="pronouns")
     said = " ".join(notes(roles))
-    head, found, links = re.findall(r"(\d+-\d+): \D*(\d+) % of ([\d,]+) held-out", said)[0]
-    assert any(f"{head} " in note and f"{found}.0 %" in note and f"of {links} " in note for note in notes(scores))
+    head, found, links = re.findall(r"(\d+-\d+): \D*(\d+)% of ([\d,]+) held-out", said)[0]
+    assert any(f"{head} " in note and f"{found}.0%" in note and f"of {links} " in note for note in notes(scores))

@@ -66,7 +66,7 @@ def test_means_are_those_of_the_rows_and_wrong_answers_come_first(folder: Path) 
     assert found.lead.mean[0] == pytest.approx(np.mean(f1) - np.mean([row.baseline for row in found.rows]))
     text = " ".join(headline(found))
     assert f"{np.mean(f1):.3f}" in text
-    assert "50.0 %" in text
+    assert "50.0%" in text
     assert "of 6 questions" in text
 
 

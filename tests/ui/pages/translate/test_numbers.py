@@ -142,7 +142,7 @@ def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> No
 def test_every_head_is_removed_in_turn_and_some_at_random(translator: Translator, saved: Saved) -> None:
     page = opened(translator, show="without", edits="ax1-2")
     says(page, "cross head 1-2")
-    says(page, "Of 8 random sets")
+    says(page, "Of all 8 other heads")
     every = [(Ablate(layer, head, "cross"),) for layer, head in np.ndindex(3, 3)]
     alone = translator.forced(translator.greedy(), (), *every)
     changes = alone.logs[1:].sum(axis=1) - alone.logs[0].sum()
