@@ -12,15 +12,14 @@ limit is never raised.
 from __future__ import annotations
 
 import ast
-import io
 import json
 import math
 import re
 import sys
-import tokenize
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +72,12 @@ NO_VERBS = set(
 )
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 SENTENCE = re.compile(r"[^\W\d]\w*\W+[^\W\d]\w*\W+[^\W\d]\w*")  # a literal of three words or more reads as a message
+# A string, or a comment as the only group. Python 3.11 has its tokenizer in Python, which takes far longer.
+COMMENT = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}(?:\\.|[^\\])*?\'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(#[^\n]*)''', re.S
+)
+MAY_QUOTE = re.compile(r"\b(?:match|says|assert_message)\b")  # Only tests with one of these names can quote messages.
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # These fields of a statement contain statements.
 EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
 
 
@@ -122,18 +127,27 @@ def python_files(root: Path) -> Iterator[tuple[str, str]]:
             yield name.as_posix(), path.read_text(encoding="utf-8")
 
 
+@lru_cache(maxsize=1)  # All measures of a file are taken before the next file is parsed.
+def statements(source: str) -> list[ast.AST]:
+    """Return a module and all its statements, which contain every class and function but few of the nodes."""
+    found: list[ast.AST] = [ast.parse(source)]
+    for node in found:
+        found.extend(inner for block in BLOCKS for inner in getattr(node, block, ()))
+    return found
+
+
 def prose(source: str) -> Iterator[Passage]:
     """Yield each docstring, without its examples, and each comment that is more than a directive."""
-    for node in ast.walk(ast.parse(source)):
+    for node in statements(source):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
                 yield Passage(getattr(node.body[0], "lineno", 1), EXAMPLE.sub("", text))
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            text = re.sub(r"^#\s*noqa[^#]*#?", "", token.string).lstrip("#! ").strip()
+    for found in COMMENT.finditer(source):
+        if found[1]:
+            text = re.sub(r"^#\s*noqa[^#]*#?", "", found[1]).lstrip("#! ").strip()
             if text and not text.startswith(("noqa", "type:", "pragma", "mypy:")):
-                yield Passage(token.start[0], text)
+                yield Passage(source.count("\n", 0, found.start()) + 1, text)
 
 
 def count_habits(text: str) -> dict[str, int]:
@@ -166,9 +180,9 @@ def begins_with_a_verb(docstring: str) -> bool:
     return bool(re.fullmatch(r"[A-Z][a-z-]+", first)) and first not in NO_VERBS and not first.endswith(("s", "ed"))
 
 
-def add_names(count: Count, tree: ast.AST, name: str) -> None:
+def add_names(count: Count, source: str, name: str) -> None:
     """Add the functions of a module, and their docstrings, to a count; tests are left out."""
-    for node in ast.walk(tree):
+    for node in statements(source):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         count.functions += 1
@@ -185,25 +199,43 @@ def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
     """Count words, style habits and names in ``sources``, separately for the pages and for all other files."""
     counts = {"pages": Count(), "rest": Count()}
     for name, source in sources:
-        count = counts["pages" if name.startswith(PAGES) else "rest"]
-        for text in prose(source):
-            count.words += len(WORD.findall(text.text))
-            count.habits.update(count_habits(text.text))
-        if not name.startswith("tests/"):
-            add_names(count, ast.parse(source), name)
-            count.modules += not name.endswith("__init__.py")
+        add_file(counts, source, name)
     return counts
+
+
+def add_file(counts: dict[str, Count], source: str, name: str) -> None:
+    """Add the words, style habits and names of a file to the count of its part."""
+    count = counts["pages" if name.startswith(PAGES) else "rest"]
+    for text in prose(source):
+        count.words += len(WORD.findall(text.text))
+        count.habits.update(count_habits(text.text))
+    if not name.startswith("tests/"):
+        add_names(count, source, name)
+        count.modules += not name.endswith("__init__.py")
+
+
+def public_classes(source: str, name: str) -> set[str]:
+    """Return the names of the public classes that a module defines; tests are left out."""
+    if name.startswith("tests/"):
+        return set()
+    classes = (node.name for node in statements(source) if isinstance(node, ast.ClassDef))
+    return {found for found in classes if not found.startswith("_")}
 
 
 def repeated_classes(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the class names that several modules define, with the modules; omit tests and private names."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for name, source in sources:
-        if not name.startswith("tests/"):
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    found[node.name].add(name)
-    return {name: sorted(modules) for name, modules in sorted(found.items()) if len(modules) > 1}
+    return shared_names({name: public_classes(source, name) for name, source in sources})
+
+
+def shared_names(classes: Mapping[str, set[str]]) -> dict[str, list[str]]:
+    """Return the names that several modules define, with the modules, from the names of each module.
+
+    >>> shared_names({"a.py": {"Trace", "View"}, "b.py": {"View"}})
+    {'View': ['a.py', 'b.py']}
+    """
+    names = sorted(set().union(*classes.values()))
+    found = {name: sorted(module for module, defined in classes.items() if name in defined) for name in names}
+    return {name: modules for name, modules in found.items() if len(modules) > 1}
 
 
 def quoted_messages(source: str) -> int:
@@ -214,8 +246,10 @@ def quoted_messages(source: str) -> int:
     >>> quoted_messages('pytest.raises(ValueError, match=pattern(NO_HEAD))')
     0
     """
+    if not MAY_QUOTE.search(source):
+        return 0
     found = 0
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(statements(source)[0]):
         if isinstance(node, ast.Call):
             given = [keyword.value for keyword in node.keywords if keyword.arg == "match"]
             if getattr(node.func, "id", "") in ("says", "assert_message"):
@@ -229,16 +263,21 @@ def quoted_messages(source: str) -> int:
 
 def report() -> dict[str, Any]:
     """Return the present values of all measures with limits, for the working tree."""
-    sources = list(python_files(ROOT))
-    counts = measure(sources)
+    counts = measure([])
+    classes: dict[str, set[str]] = {}
+    quoted = 0
+    for name, source in python_files(ROOT):
+        add_file(counts, source, name)
+        classes[name] = public_classes(source, name)
+        quoted += quoted_messages(source) if name.startswith("tests/") else 0
     return {
         "rates": {
             part: {name: round(rate, 2) for name, rate in count.rates().items()} for part, count in counts.items()
         },
         "bare participles": {part: len(count.participles) for part, count in counts.items()},
         "modules": {part: count.modules for part, count in counts.items()},
-        "repeated classes": sorted(repeated_classes(sources)),
-        "quoted messages": sum(quoted_messages(source) for name, source in sources if name.startswith("tests/")),
+        "repeated classes": sorted(shared_names(classes)),
+        "quoted messages": quoted,
     }
 
 
@@ -302,7 +341,7 @@ def show(habit: str) -> None:
     for name, source in python_files(ROOT):
         if habit == "participles" and not name.startswith("tests/"):
             count = Count()
-            add_names(count, ast.parse(source), name)
+            add_names(count, source, name)
             print(*sorted(count.participles), sep="\n", end="\n" if count.participles else "")
         elif habit in HABITS:
             for text in prose(source):
