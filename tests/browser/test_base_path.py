@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attention.storage import parse
 from tests.support.atrest import PATIENCE, click
-from tests.support.browser import Problems
+from tests.support.browser import Problems, new_window
 from tests.support.running import App, faults, running
 from tests.support.visitor import DEEP_LINK, file_of, go_to, open_page, open_saved_trace, painted
 
@@ -73,7 +73,7 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
     click(page.get_by_role("button", name="Open a class"))
     # The page shows no link to the class because the app listens on this machine only.
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
-    with browser.new_context(locale="en-GB") as context:
+    with new_window(browser) as context:
         student = context.new_page()
         student.goto(f"{below.url}/classroom?class={code}")
         click(student.get_by_role("button", name="Join"))

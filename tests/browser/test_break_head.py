@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.atrest import PATIENCE, click, rest
-from tests.support.browser import Problems
+from tests.support.browser import Problems, new_window
 from tests.support.visitor import DEEP_LINK, open_page, text_box
 
 BERT = "headlight-bert"
@@ -19,7 +19,7 @@ SENTENCE = "The dog chased the cat because it was scared."
 @pytest.fixture
 def student(browser: Browser) -> Iterator[Page]:
     """Yield a page in a separate browser context."""
-    with browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}) as context:
+    with new_window(browser, viewport={"width": 390, "height": 844}) as context:
         context.set_default_timeout(PATIENCE)
         yield context.new_page()
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, expect
 
 from tests.support.atrest import PATIENCE, click, rest
-from tests.support.browser import LAPTOP, PHONE, Problems
+from tests.support.browser import LAPTOP, PHONE, Problems, new_window
 from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
 from ui.state.view_state import ViewState
 from ui.streamlit_internals import MESSAGES, ForwardMsg
@@ -19,7 +19,7 @@ from ui.streamlit_internals import MESSAGES, ForwardMsg
 @pytest.fixture
 def student(browser: Browser) -> Iterator[Page]:
     """Yield a page in a separate browser context, with a phone's viewport."""
-    with browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}) as context:
+    with new_window(browser, viewport={"width": 390, "height": 844}) as context:
         context.set_default_timeout(PATIENCE)
         yield context.new_page()
 

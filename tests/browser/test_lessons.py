@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE, click, rest
-from tests.support.browser import Problems
+from tests.support.browser import Problems, new_window
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import DEEP_LINK, open_page, painted, stands
 from ui.show import tour
@@ -89,7 +89,7 @@ def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: st
 
 @pytest.mark.parametrize("touch", [False, True])
 def test_a_touch_screen_shows_no_shortcuts(browser: Browser, app_url: str, touch: bool) -> None:
-    with browser.new_context(has_touch=touch, is_mobile=touch, viewport={"width": 390, "height": 844}) as context:
+    with new_window(browser, has_touch=touch, is_mobile=touch, viewport={"width": 390, "height": 844}) as context:
         page = context.new_page()
         open_page(page, app_url, "/lessons", lesson="attention", step=1)
         expect(page.locator(".st-key-lesson_next kbd")).to_be_visible(visible=not touch, timeout=2 * PATIENCE)
