@@ -51,7 +51,7 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
     plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=unpack("a5-11,a3-1"))])
     moved = heads_moved(plain, edited)
     most = np.unravel_index(int(moved.argmax()), moved.shape)
-    assert f"Head {most[0]}-{most[1]} " in said(page, "changes most: [0-9]+ %")
+    assert f"Head {most[0]}-{most[1]} " in said(page, "changes most: [0-9]+%")
 
 
 def test_the_page_begins_with_nothing_ablated_or_with_the_head_that_was_looked_at(

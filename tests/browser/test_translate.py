@@ -144,7 +144,7 @@ def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page:
     says(page, "cross head 1-2")
     expect(page).to_have_url(re.compile("edits=ax1-2"))
     says(page, "Of all 8 other heads")
-    click(page.get_by_text("Edits"))
+    click(page.get_by_text("Edits", exact=True))
     page.get_by_role("textbox", name=CODES).fill("ux0-1, nonsense")
     page.get_by_role("textbox", name=CODES).press("Enter")
     says(page, "an edit")

@@ -79,7 +79,7 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head in which *it* attends to *animal* may resolve the pronoun. Does it flip if "
+                "- A head in which a pronoun attends to its noun may resolve the pronoun. Does it flip if "
                 "one word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
                 "- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
                 "ablate the head. Attention to a word is summed over its tokens, from it averaged "

@@ -68,7 +68,7 @@ class TranslateOptions(AnsweringOptions):
     cross: str = option(
         "",
         label=gettext_lazy("Cross head"),
-        help=gettext_lazy("The head found has the highest coverage: the mean of each source token's largest weight."),
+        help=gettext_lazy("The head with the highest coverage: the mean largest weight of the ordinary source tokens."),
     )
     # Read the matrix at each word's own position.
     late: bool = option(

@@ -213,7 +213,8 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     focus = _focus(choice, trace, cells, likeness)
     unit = _("words") if choice.words else _("tokens")
     _strip(cells, likeness[focus], focus)
-    show_notice(summary(names, likeness, focus, mix_name(options, levels)), role="status")
+    read_as = [f"{cell.text} = {cell.unknown}" if cell.unknown else cell.text for cell in cells]
+    show_notice(summary(read_as, likeness, focus, mix_name(options, levels)), role="status")
     start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
     window = slice(start, start + MOST)
     if len(cells) > MOST:
@@ -263,7 +264,7 @@ def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) 
 def _focus(choice: ViewState, trace: Trace, cells: Sequence[DisplayToken], likeness: FloatArray) -> int:
     """Return the index of the chosen word, else of the example's, else of a word in the most similar pair.
 
-    The pair has two different words with letters or digits, without special tokens.
+    The pair has two different words with letters or digits, without special and unknown tokens.
     """
     example = example_of(trace.text, trace.pair or "") or {}
     for at, cell in enumerate(cells):
@@ -273,7 +274,7 @@ def _focus(choice: ViewState, trace: Trace, cells: Sequence[DisplayToken], liken
             return at
     names = np.array([cell.text.casefold() for cell in cells])
     unlike = names[:, None] != names[None, :]
-    plain = np.array([not cell.special and any(map(str.isalnum, cell.text)) for cell in cells])
+    plain = np.array([not (cell.special or cell.unknown) and any(map(str.isalnum, cell.text)) for cell in cells])
     pairs = np.where(unlike & plain[:, None] & plain[None, :], likeness, -2.0)
     return int(pairs.argmax() // len(cells))
 

@@ -157,12 +157,12 @@ def table(numbers: CostSetting) -> None:
     draw_table(rows, key="why_table")
     st.caption(
         _(
-            "Formulas of table 1, at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,}. Path of dilated "
+            "Formulas of table 1, at n = {n:,}, d = {d:,}, k = {k:,}, r = {r:,} (at most n). Path of dilated "
             "convolutions; contiguous kernels need n / k layers.",
             n=numbers.n,
             d=numbers.setting.d,
             k=numbers.setting.k,
-            r=numbers.setting.r,
+            r=min(numbers.setting.r, numbers.n),
         )
     )
     download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("All digits"), key="save_why_table")

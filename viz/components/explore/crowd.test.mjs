@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { cell, DATA, HEADS, LAYERS, SENTENCE } from "../shared/cases.mjs";
 import { baselinesOf, beyond, placed, usual } from "./crowd.js";
-import { doubt, strongestHead, topLinks } from "./truth.js";
+import { doubt, strongestHead, topLinks, truth } from "./truth.js";
 import { WORDS } from "./words.js";
 
 const data = { ...DATA, queries: SENTENCE, keys: null };
@@ -116,6 +116,13 @@ describe("beyond both", () => {
     const rows = [{ ...facts.rows[0], data: facts.rows[0].data.map((weight) => weight - 0.004) }];
     const fine = said({ usual: 0.082, placed: null }, { rows, strength: (_id, _token, weight) => weight - 0.082 });
     assert.match(fine, /8\.2%.*59\.4 percentage points/, "68% − 8% is not 59%, so that decimals show the sum");
+    const sentence = truth({
+      ...facts,
+      rows,
+      doubts: () => ({ usual: 0.082, placed: null }),
+      strength: (_id, _token, weight) => weight - 0.082,
+    });
+    assert.match(sentence, /67\.6%/, "the weight has the decimals of its baseline");
     const little = said({ usual: 0.67, placed: null }, { strength: (_id, _token, weight) => weight - 0.67 });
     assert.match(little, /67\.0%.*1\.0 percentage points/, "a single point would need a singular");
     const words = { focus: 3, target: 2 };

@@ -157,8 +157,7 @@ export function createStrip(app) {
     const { by, ...there } = found;
     best = there;
     const [query, key] = [quoteWord(app.data.queries, there.focus), quoteWord(app.keys(), there.target)];
-    setText(strongest, fill(say.strongestHead, { ...there, query, key }));
-    setAttribute(strongest, "title", fill(say.strongestHeadHint, { measure: textOf(app.data, "by", by) }));
+    setText(strongest, fill(say.strongestHead, { ...there, measure: textOf(app.data, "by", by), query, key }));
   }
   /** @type {ReturnType<typeof createWords>[]} */
   let groups = [];

@@ -112,7 +112,7 @@ export function truth(facts) {
   const link = linkIn(facts);
   if (!rows || !link) return fill(say.bare, { text: headName(say, layer, head) });
   const { values, own, said, top } = link;
-  const [out, number] = [facing === "out", signed ? short : percent];
+  const [out, number] = [facing === "out", signed ? short : percentOf(facts, link)];
   const [asked, answer] = [quoteWord(pivots, pivot), own(said) ? say.itself : quoteWord(others, said)];
   const ends = out
     ? { query: asked, key: answer }
@@ -183,13 +183,10 @@ export function doubt(facts) {
   const { say, rows, facing, rest, layer, head } = facts;
   const link = linkIn(facts);
   if (!rows || !link) return "";
-  const { values, said } = link;
-  const several = rows.length > 1 || wordRange(facts.others, said)[0] + 1 < wordRange(facts.others, said)[1];
+  const { said } = link;
   const out = facing === "out";
-  const known = several ? null : facts.doubts?.(said, values[said]) ?? null;
-  const corrected = facts.complete === false ? null : correctedIn(facts, said);
-  const own = corrected?.(layer, head) ?? null;
-  const number = known && own !== null && !addsUp(values[said], known, own) ? finePercent : percent;
+  const { known, corrected, own } = remainderIn(facts, link);
+  const number = percentOf(facts, link);
   const clauses = known ? baselines(facts, said, known, number) : [];
   if (clauses.length && corrected && own !== null) {
     const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
@@ -204,6 +201,28 @@ export function doubt(facts) {
   if (!clauses.length) return "";
   const text = clauses.reduce((names, then) => fill(say.clauses, { names, then }));
   return fill(say.bare, { text: text[0].toLocaleUpperCase() + text.slice(1) });
+}
+
+/**
+ * Return the baselines of a link (null if unknown), the function for a head's strength beyond them, and this strength
+ * in the chosen head.
+ * @param {Facts} facts @param {NonNullable<ReturnType<typeof linkIn>>} link
+ */
+function remainderIn(facts, { values, said }) {
+  const [start, end] = wordRange(facts.others, said);
+  const several = (facts.rows?.length ?? 0) > 1 || start + 1 < end;
+  const known = several ? null : facts.doubts?.(said, values[said]) ?? null;
+  const corrected = facts.complete === false ? null : correctedIn(facts, said);
+  return { known, corrected, own: corrected?.(facts.layer, facts.head) ?? null };
+}
+
+/**
+ * Return the format of a link's weight and baselines: with a decimal if whole percents would not add up.
+ * @param {Facts} facts @param {NonNullable<ReturnType<typeof linkIn>>} link
+ */
+function percentOf(facts, link) {
+  const { known, own } = remainderIn(facts, link);
+  return known && own !== null && !addsUp(link.values[link.said], known, own) ? finePercent : percent;
 }
 
 /**

@@ -42,8 +42,7 @@ export const WORDS = {
   correctedBelow: sentence(
     "{points} percentage points below baseline: rank {rank} of {count} heads by this difference",
   ),
-  strongestHead: sentence("Strongest from {query} to {key}: head {layer}-{head}"),
-  strongestHeadHint: sentence("Measure: {measure}."),
+  strongestHead: sentence("Largest {measure} from {query} to {key}: head {layer}-{head}"),
   toSink: sentence("{share} goes to a sink that is not a token"),
   missing: sentence("{share} of its attention is missing"),
   arcsFrom: sentence("Lines of attention from {word}: {words}"),

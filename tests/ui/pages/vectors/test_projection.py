@@ -1,12 +1,24 @@
-"""The 2-D projection of vectors without a browser: the minimum number of points for UMAP."""
+"""Word vectors without a browser: the minimum number of points for UMAP, and words that the model does not know."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.support.asking import asked, says
+from tests.support.asking import asked, notes, says
 
 
 @pytest.mark.slow
 def test_umap_of_a_few_tokens_is_not_drawn() -> None:
     says(asked("vectors", flat="umap"), "here are 16.")
+
+
+@pytest.mark.slow
+def test_words_that_the_model_does_not_know_are_named_as_its_unknown_token() -> None:
+    page = asked("vectors", text="The cat said 你 to the dog and 好 to me.", words=1)
+    found = re.search("“([^”]*)” is most similar to “([^”]*)”", " ".join(notes(page)))
+    assert found is not None
+    assert not any("UNK" in name for name in found.groups())  # an unknown word is not the focus by default
+    page = asked("vectors", text="The cat said 你 to the dog and 好 to me.", words=1, focus=4)
+    says(page, "“你 = [UNK]” is most similar to “好 = [UNK]”")
