@@ -149,7 +149,7 @@ def _view(table: TomlTable) -> LessonView:
 def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the view and the query of a link, and record an error of the entry ``name`` if it is invalid.
 
-    The last of repeated parameters wins. A + counts as a space, as in links from browsers. An address of the app gets
+    The last of repeated parameters wins. A + counts as a space, as in links from browsers. A link without a model gets
     the model that the app would open, so that a pasted address shows the view that its author saw.
     """
     link = urlsplit(written)
@@ -164,8 +164,7 @@ def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[s
     except ValueError:
         fields = {}
         table.fault(name, gettext_lazy("The link has too many parts; copy it from the address bar."))
-    if model := app_model(link):
-        fields = {"model": model, **fields}
+    fields = {"model": app_model(link), **fields}
     page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
     return page, tuple(fields.items())
 

@@ -73,20 +73,15 @@ class LessonView:
 
 
 def app_model(link: SplitResult) -> str:
-    """Return the model that the app opens for a full URL without a model; "" for a link inside the app.
-
-    Links inside the app, as in the bundled lessons, name no server; their default is the embedded model.
+    """Return the model that the app opens for a link without a model.
 
     >>> from urllib.parse import urlsplit
-    >>> app_model(urlsplit("http://class.example/attention_heads?layer=3"))
-    'headlight-bert'
-    >>> app_model(urlsplit("localhost:8501/translation")), app_model(urlsplit("/attention_heads?layer=3"))
-    ('headlight-en-fr', '')
+    >>> app_model(urlsplit("http://class.example/attention_heads?layer=3")), app_model(urlsplit("/?layer=3"))
+    ('headlight-bert', 'headlight-bert')
+    >>> app_model(urlsplit("localhost:8501/translation"))
+    'headlight-en-fr'
     """
-    path = link.path.rstrip("/")
-    if not link.netloc and ("/" not in path or path.startswith("/")):
-        return ""
-    return embedded.TRANSLATOR if path.endswith(TRANSLATING) else embedded.BERT
+    return embedded.TRANSLATOR if link.path.rstrip("/").endswith(TRANSLATING) else embedded.BERT
 
 
 @dataclass(frozen=True)

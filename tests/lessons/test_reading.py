@@ -144,11 +144,11 @@ def test_a_link_is_taken_apart() -> None:
         ("localhost:8501/attention_heads?layer=3", "headlight-bert"),
         ("10.0.0.5:8501/translation?text=A cat.", "headlight-en-fr"),
         ("http://class.example/attention_heads?model=all-MiniLM-L6-v2", "all-MiniLM-L6-v2"),
-        ("/explore?layer=3", None),
-        ("explore?layer=3", None),
+        ("/explore?layer=3", "headlight-bert"),
+        ("explore?layer=3", "headlight-bert"),
     ],
 )
-def test_a_pasted_address_names_the_model_of_the_app(link: str, model: str | None) -> None:
+def test_a_link_names_the_model_of_the_app(link: str, model: str) -> None:
     (step,) = lesson_of(LEAST + f"[step.view]\nlink = '/tokens'\nalso = ['{link}']\n").steps
     assert step.view is not None
     assert dict(step.view.also[0].query).get("model") == model
@@ -159,8 +159,8 @@ def test_a_view_has_other_views_and_a_lesson_its_group() -> None:
     lesson = lesson_of('group = "Mine"\n' + LEAST + view)
     assert lesson.steps[0].view is not None
     assert [(one.page, dict(one.query)) for one in lesson.steps[0].view.also] == [
-        ("vectors", {"show": "words"}),
-        ("block", {}),
+        ("vectors", {"model": "headlight-bert", "show": "words"}),
+        ("block", {"model": "headlight-bert"}),
     ]
     assert lesson.group.in_language("zh") == "Mine"
     (line, reason) = faults(LEAST + "[step.view]\nlink = '/tokens'\nalso = ['/No page']\n")[0]

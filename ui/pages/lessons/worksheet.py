@@ -105,7 +105,8 @@ def worksheet(known: NamedLesson) -> list[Block]:
     blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     for at, step, question, found in _question_steps(known):
         blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
-        blocks += [*view_blocks(step, question), Prose(_("**Question.** {ask}", ask=markdown_of(question.ask)))]
+        blocks += view_blocks(step, question, found.read)
+        blocks.append(Prose(_("**Question.** {ask}", ask=markdown_of(question.ask))))
         blocks += [Quotation(_("Read: {text}", text=found.read))] if found.read else []
         blocks.append(_answer_block(question, found))
         if found.is_over and found.said:
@@ -122,22 +123,24 @@ def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:
     return Room(_("Your answer"), FREE_LINES if question.kind == "text" else 1)
 
 
-def view_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Block]:
+def view_blocks(step: LessonStep, question: LessonQuestion, own: str = "") -> Iterator[Block]:
     """Yield the parts of the worksheet that a question needs: the model, the text and the figures.
 
     If there are no figures to print, name the page of the app that has them. Numbers that would give away the answer of
-    a prediction are left out.
+    a prediction are left out. ``own`` is the reader's own text, which replaces the text of a step that allows it.
     """
     if step.view is None or withheld_part(step) == VIEW:
         return
     name, asked = view_named(step.view.page), empty_view(step.view).asked
     printed: list[Block] = []
-    if "text" in dict(step.view.query) and not step.view.yours:
+    if "text" in dict(step.view.query) and not own:
         choice = choice_of(step.view)
         yield Prose(_("Model: {name}", name=escape_markdown(model_title(choice.model))))
         yield Quotation(choice.text)
+        if choice.pair:
+            yield Quotation(choice.pair)
         try:
-            printed = list(_figures(step, question, choice, asked))
+            printed = [] if step.view.yours else list(_figures(step, question, choice, asked))
         except (Unanswerable, UserError):
             printed = []  # the page of the app has the numbers, or the reason why there are none
     yield from printed

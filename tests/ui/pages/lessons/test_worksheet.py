@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from lessons.library import COURSE, ORDER, come_along
 from lessons.schema import CheckCall, LessonStep, LocalizedText
-from lessons.sheet import BLANK, Figure, Table, in_markdown
+from lessons.sheet import BLANK, Figure, Quotation, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
 from tests.support.asking import asked
 from tests.support.savedfiles import Saved
@@ -99,6 +99,19 @@ def test_a_question_about_heads_has_their_maps(name: str) -> None:
             continue
         drawn = [type(block) for block in worksheet.view_blocks(step, step.question)]
         assert (Figure if step.question.kind == "head" else Table) in drawn, step.title
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_text_that_readers_may_replace_is_printed_unless_they_did() -> None:
+    for step in come_along()["claims_bert"].steps:
+        if step.question is None or step.view is None or not step.view.yours:
+            continue
+        query = dict(step.view.query)
+        given = {query["text"], query.get("pair", query["text"])}
+        printed = {block.text for block in worksheet.view_blocks(step, step.question) if isinstance(block, Quotation)}
+        assert printed == given
+        own = worksheet.view_blocks(step, step.question, "My own text.")
+        assert not any(isinstance(block, Quotation) for block in own)
 
 
 @pytest.mark.usefixtures("answers")

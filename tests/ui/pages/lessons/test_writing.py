@@ -114,7 +114,7 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ("/translate?text=A cat.", "This model does not translate"),
+        ("/translate?text=A cat.&model=headlight-bert", "This model does not translate"),
         ("/explore?text=A cat.&part=cross", "The link asks for the part “cross”"),
         ("/explore?text=A cat.&model=nobody/nothing", "nobody/nothing"),
         ("/masked_words?text=A cat.&model=headlight-bert", "No word is hidden"),
