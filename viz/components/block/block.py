@@ -276,11 +276,14 @@ class _Pen:
         self.out = self.y
         for at, row in enumerate(tower.after):
             self.arrow("" if at else tower.shape, head=len(row) == 1)
+            fork = self.y
+            if len(row) > 1:  # below the label of the arrow
+                self.y += GAP // 2
+            top = self.y
             middles = self.boxes(row, BOX if len(row) == 1 else PAIR if len(row) == 2 else 106)
-            top = self.out + GAP
             if len(row) > 1:
                 for x in middles:
-                    self.line([[CENTRE, self.out + GAP // 2], [x, self.out + GAP // 2], [x, top]])
+                    self.line([[CENTRE, fork], [x, fork], [x, top]])
             self.out = self.y
         if ends and not tower.heads:
             self.arrow("" if tower.after else tower.shape)
