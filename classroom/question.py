@@ -133,16 +133,6 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     return [(first[key], n) for key, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
 
 
-def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
-    """Count how often each head (layer, head) was given as an answer.
-
-    >>> heads(["3.7", "3.7", "0.1"])
-    {(3, 7): 2, (0, 1): 1}
-    """
-    counts = Counter(answers)
-    return {(int(layer), int(head)): n for answer, n in counts.items() for layer, _, head in [answer.partition(".")]}
-
-
 def count_correct(question: Question, answers: Sequence[str]) -> int | None:
     """Return the number of correct answers, or None if the question has no correct answer.
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import numpy as np
 import streamlit as st
 
 from classroom.errors import NotInClass, no_room
@@ -17,7 +16,6 @@ from classroom.question import (
     count_correct,
     format_answer,
     format_prompt,
-    heads,
     is_correct,
 )
 from classroom.room_views import Student, StudentView, TeacherView
@@ -35,29 +33,28 @@ from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
 from ui.state.view_state import ViewState, named_fields
 from viz.components.page_scripts import follow_class
-from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
 
-LEAST = (6, 12)  # Minimum number of layers and heads of the map; the embedded model has as many.
-MOST = 30  # Maximum number of answers drawn.
+MOST, MOST_HEADS = 30, 12  # Maximum number of answers drawn, and of heads.
 LONGEST_LABEL = 30  # characters of an answer at its bar
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the students' answers ``said`` to a teacher's question, at most MOST of them.
+    """Draw the students' answers ``said`` to a teacher's question.
 
-    The kind of the question decides on the form: a map of heads, a list of texts, or a bar chart. ``own`` is the
-    visitor's own answer, or None. ``key`` is the widget key.
+    Sentences are a list, and other answers a bar chart with the most frequent; its last bar counts all others. ``own``
+    is the visitor's own answer, or None. ``key`` is the widget key.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
         return
-    if question.kind == "head":
-        _map(question, said, key)
-    elif question.kind == "text":
+    if question.kind == "text":
         st.markdown("\n".join(f"- {escape_markdown(answer)}" for answer in said[:MOST]))
     else:
-        found = count_answers(question, said)[:MOST]
+        counted = count_answers(question, said)
+        # No single answer widens the chart: a head may lie in no layer of any model.
+        most = MOST_HEADS if question.kind == "head" else MOST
+        found, rest = counted[:most], counted[most:]
         marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
         labels = [format_answer(question, answer) for answer, _n in found]
         figure = bars(
@@ -66,6 +63,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
             theme(),
             _("What the class answered"),
             _("answers"),
+            other=sum(n for _answer, n in rest) if rest else None,
             marked=marked,
             longest=LONGEST_LABEL,
         )
@@ -85,21 +83,6 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     if own is not None:
         parts.append(_("Your answer: {own}.", own=format_answer(question, own)))
     return join_sentences(*parts)
-
-
-def _map(question: Question, said: Sequence[str], key: str) -> None:
-    """Draw the number of answers for each head as a head map, with the correct head outlined."""
-    found = heads(said)
-    named = [*found, *heads([question.truth] if question.truth else ())]
-    size = [max(least, 1 + max(head[axis] for head in named)) for axis, least in enumerate(LEAST)]
-    counts = np.zeros((min(size[0], 200), min(size[1], 200)), np.float32)
-    for (layer, head), n in found.items():
-        if layer < counts.shape[0] and head < counts.shape[1]:
-            counts[layer, head] = n
-    truth = next(iter(heads([question.truth])), None) if question.truth else None
-    draw_chart(
-        head_map(counts, theme(), _("Which head the class named"), _("answers"), selected=truth), key, about=dict
-    )
 
 
 PROBLEM, FIELD = "class_problem", "_field"

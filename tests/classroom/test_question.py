@@ -14,7 +14,6 @@ from classroom.question import (
     count_correct,
     format_answer,
     format_prompt,
-    heads,
     read,
 )
 from classroom.room_views import Answer, Student, TeacherView
@@ -99,10 +98,6 @@ def test_a_reader_of_another_language_reads_the_translation() -> None:
         assert board.rows() == [(1, "哪边？", "Ann", "右", "左")]
     assert question.without_truth().translations
     assert not question.without_truth().truth
-
-
-def test_heads_are_counted_for_a_map() -> None:
-    assert heads(["0.1", "0.1", "11.3"]) == {(0, 1): 2, (11, 3): 1}
 
 
 def test_how_many_were_right() -> None:
