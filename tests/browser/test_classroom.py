@@ -61,7 +61,10 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     click(page.get_by_role("button", name="Projector (P)"))
     expect(page.get_by_text("1 is lost.")).to_be_visible()  # A projector shows no names.
     expect(page.get_by_text("Anna")).to_be_hidden()
+    for private in ("Ask the class", "View privately"):
+        expect(page.get_by_text(private)).to_be_hidden()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("textbox", name="Correct answer")).to_be_visible()
 
     student.reload()  # A reload keeps the student's identity.
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
