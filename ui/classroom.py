@@ -305,9 +305,12 @@ def show_class(board: TeacherView, *before: str) -> None:
     The notice begins with the sentences ``before``. Students report on their page that they are lost.
     """
     show_notice(join_sentences(*before, class_summary(board)), role="status")
-    if lost := _lost_students(board):
+    # The container stays without lost students: a popover below it would otherwise close if a student is lost.
+    with st.container(key="class_lost_names"):
+        if not (lost := _lost_students(board)):
+            return
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.
-        with st.container(key="class_lost_names"), st.expander(_("Names")):
+        with st.expander(_("Names")):
             named = format_comma_list([student.name or f"#{student.number}" for student in lost])
             show_notice(_("Lost: {named}.", named=named), role="status")
 

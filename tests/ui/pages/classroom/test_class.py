@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from classroom.question import Question
 from classroom.store import Store
@@ -230,6 +231,16 @@ def popover_of(page: AppTest, button: str) -> str:
     return found[0] if found else ""
 
 
+def path_to(block: Block, popover: str) -> list[int]:
+    """Return the index in each block on the way to the popover with this label; [] if there is none."""
+    for index, child in block.children.items():
+        if isinstance(child, Block) and child.type == "popover" and child.proto.popover.label == popover:
+            return [index]
+        if isinstance(child, Block) and (found := path_to(child, popover)):
+            return [index, *found]
+    return []
+
+
 @pytest.mark.slow
 def test_an_answered_question_is_folded() -> None:
     desk, code = opened()
@@ -393,6 +404,18 @@ def test_a_hand_is_seen_at_the_desk() -> None:
     assert "Lost: Ben." in notes(desk.run())
     (names,) = (one for one in desk.expander if one.label == "Names")
     assert not names.proto.expanded, "the class may see the page"
+
+
+@pytest.mark.slow
+def test_a_popover_keeps_its_place_if_a_student_is_lost() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    ask(desk, "word", "Which word?")
+    places = []
+    for lost in (False, True):
+        seat.toggle(key=f"class_lost_{code}").set_value(lost).run()
+        places.append(path_to(desk.run().main, "Show answers"))
+    assert places[0] == places[1] != []
 
 
 @pytest.mark.slow
