@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +17,7 @@ from i18n import active_language, gettext_lazy
 Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
+PERCENT = "%"
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,9 @@ class Question:
     """A question that a teacher asks the students.
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
-    there is none. A head is stored as "layer.head", both counted from 0. A number is correct if it deviates by at most
-    ``tolerance``. ``step`` is the lesson's step that asks the same question, as "lesson/index", or "".
+    there is none. A head is stored as "layer.head", both counted from 0, and a percentage as "51%". A number is correct
+    if it deviates by at most ``tolerance``. ``step`` is the lesson's step that asks the same question, as
+    "lesson/index", or "".
 
     ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
@@ -84,6 +87,8 @@ class Question:
 
         >>> Question("head", "Which head?").normal(" 3.07 "), Question("number", "How much?").normal("0,50")
         ('3.7', '0.5')
+        >>> Question("number", "How much?").normal("51.0 %")
+        '51%'
         """
         said = " ".join(answer.split())
         if not said:
@@ -152,34 +157,57 @@ def is_correct(question: Question, answer: str) -> bool:
 
     >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True
-    >>> [is_correct(Question("number", "?", truth="0.5143"), said) for said in ("0.51", "0.52", "0.5", "1")]
-    [True, False, False, False]
+    >>> [is_correct(Question("number", "?", truth="0.5143"), said) for said in ("0.51", "51%", "0.52", "0.5", "1")]
+    [True, True, False, False, False]
     """
     if question.kind == "number":
-        is_near = abs(float(answer) - float(question.truth)) <= question.tolerance + 1e-9
-        return is_near or _is_rounded(answer, question.truth)
+        return any(
+            abs(float(said) - float(right)) <= question.tolerance + 1e-9 or _is_rounded(said, right)
+            for said, right in _in_same_unit(answer, question.truth)
+        )
     return answer.casefold() == question.truth.casefold()
 
 
-def _is_rounded(one: str, other: str) -> bool:
+def _in_same_unit(answer: str, truth: str) -> list[tuple[Decimal, Decimal]]:
+    """Return pairs of answer and truth in the same unit, of which one must match.
+
+    "51%" is 0.51 if the truth is at most 1, otherwise 51. If the truth is a percentage, an answer without a sign may be
+    a percentage or a share.
+
+    >>> [[str(said) for said, _right in _in_same_unit("51%", truth)] for truth in ("51", "51.4%", "0.51")]
+    [['51'], ['51'], ['0.51']]
+    >>> [str(right) for _said, right in _in_same_unit("0.51", "51%")]
+    ['51', '0.51']
+    """
+    said, right = (Decimal(number.removesuffix(PERCENT)) for number in (answer, truth))
+    if answer.endswith(PERCENT) and not truth.endswith(PERCENT):
+        return [(said.scaleb(-2) if abs(float(right)) <= 1 else said, right)]
+    if truth.endswith(PERCENT) and not answer.endswith(PERCENT):
+        return [(said, right), (said, right.scaleb(-2))]
+    return [(said, right)]
+
+
+def _is_rounded(one: Decimal, other: Decimal) -> bool:
     """Return True if two numbers are equal after rounding to the decimals of the shorter, with two digits or more.
 
-    >>> _is_rounded("51", "51.4"), _is_rounded("5", "5.4"), _is_rounded("51", "52")
-    (True, False, False)
+    >>> [_is_rounded(Decimal(one), Decimal(other)) for one, other in (("51", "51.4"), ("5", "5.4"), ("51", "52"))]
+    [True, False, False]
     """
-    numbers = [Decimal(one), Decimal(other)]
-    if not all(number.is_finite() for number in numbers):
+    if not (one.is_finite() and other.is_finite()):
         return False
-    places = min(max(-int(number.as_tuple().exponent), 0) for number in numbers)
-    rounded = [round(number, places) for number in numbers]
-    return rounded[0] == rounded[1] and len(rounded[0].as_tuple().digits) > 1
+    places = min(max(-int(number.as_tuple().exponent), 0) for number in (one, other))
+    rounded = round(one, places)
+    return rounded == round(other, places) and len(rounded.as_tuple().digits) > 1
 
 
 def _number(said: str) -> str:
+    """Return a number as it is stored, with its percent sign if it has one."""
+    plain = unicodedata.normalize("NFKC", said)
+    number = plain.removesuffix(PERCENT)
     try:
-        return f"{float(said.replace(',', '.')):g}"
+        return f"{float(number.replace(',', '.')):g}{plain[len(number) :]}"
     except ValueError:
-        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25.", said=said[:80])) from None
+        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80])) from None
 
 
 def format_answer(question: Question, answer: str) -> str:

@@ -14,6 +14,7 @@ from classroom.question import (
     count_correct,
     format_answer,
     format_prompt,
+    is_correct,
     read,
 )
 from classroom.room_views import Answer, Student, TeacherView
@@ -26,6 +27,8 @@ from tests.support.cases import loop_over
     [
         ("number", " 0,25 ", "0.25"),
         ("number", "1e2", "100"),
+        ("number", "51%", "51%"),
+        ("number", "51,0 ％", "51%"),
         ("head", "3.7", "3.7"),
         ("head", "03.007", "3.7"),
         ("head", "3-7", "3.7"),
@@ -47,6 +50,8 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
     ("kind", "said", "sentence"),
     [
         ("number", "many", "“many”"),
+        ("number", "%", "“%”"),
+        ("number", "51%%", "“51%%”"),
         ("head", "three", "not a head"),
         ("head", "3", "not a head"),
         ("head", "-1.2", "not a head"),
@@ -105,6 +110,36 @@ def test_how_many_were_right() -> None:
     assert count_correct(question, ["animal", "street", "ANIMAL"]) == 2
     assert count_correct(Question("word", "?"), ["animal"]) is None
     assert count_answers(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]
+
+
+@loop_over(
+    ("truth", "right", "wrong"),
+    [
+        ("51", ("51", "51%"), ("0.51", "0.51%", "52%", "5100%")),
+        ("51%", ("51", "51%", "51.0 %", "0.51"), ("0.51%", "0.52", "52")),
+        ("0.51", ("0.51", "51%"), ("51", "0.51%", "52%")),
+        ("0.514", ("0.51", "51%", "51.4%"), ("50%", "0.5", "51")),
+        ("51.4%", ("51%", "51", "0.51"), ("0.5", "50%")),
+        ("1", ("1", "100%"), ("100", "1%")),
+        ("1%", ("1%", "1", "0.01"), ("100%", "0.1")),
+        ("-0.2", ("-20%",), ("20%", "-20")),
+        ("0.5", ("50%", "0.5"), ("50.4%", "0.504")),
+    ],
+)
+def test_a_percentage_is_compared_as(truth: str, right: tuple[str, ...], wrong: tuple[str, ...]) -> None:
+    question = Question("number", "?", truth=truth)
+    assert [said for said in (*right, *wrong) if is_correct(question, question.normal(said))] == list(right)
+
+
+def test_a_lesson_s_tolerance_holds_for_a_percentage() -> None:
+    question = Question("number", "?", truth="0.6", tolerance=0.02)
+    assert [is_correct(question, said) for said in ("62%", "62.5%")] == [True, False]
+
+
+def test_a_number_without_end_is_compared() -> None:
+    for said in ("nan", "inf", "nan%", "inf%"):
+        assert not is_correct(Question("number", "?", truth="0.5"), said)
+        assert not is_correct(Question("number", "?", truth="5%"), said)
 
 
 def test_a_head_in_the_table_is_neither_a_number_nor_a_date() -> None:
