@@ -42,7 +42,8 @@ class Card:
         if len(self.text) > LONGEST_TEXT or len(written) > LONGEST_CARD:
             raise NotInClass(
                 gettext_lazy(
-                    "Got {n:,} characters; expected 1 to {most:,}.",
+                    "{field} has {n:,} characters; expected 1 to {most:,}.",
+                    field=gettext_lazy("Sentence"),
                     most=LONGEST_TEXT,
                     n=len(self.text),
                 )

@@ -59,7 +59,12 @@ class Question:
         for prompt in (self.prompt, *(one.prompt for one in self.translations)):
             if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
                 raise NotInClass(
-                    gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_PROMPT, n=len(prompt))
+                    gettext_lazy(
+                        "{field} has {n:,} characters; expected 1 to {most:,}.",
+                        field=gettext_lazy("Question"),
+                        most=LONGEST_PROMPT,
+                        n=len(prompt),
+                    )
                 )
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
@@ -96,7 +101,10 @@ class Question:
         if len(said) > LONGEST_ANSWER:
             raise NotInClass(
                 gettext_lazy(
-                    "Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_ANSWER, n=len(answer.strip())
+                    "{field} has {n:,} characters; expected 1 to {most:,}.",
+                    field=gettext_lazy("Answer"),
+                    most=LONGEST_ANSWER,
+                    n=len(answer.strip()),
                 )
             )
         if self.kind == "choice" and said not in self.options:

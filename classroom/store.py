@@ -99,7 +99,12 @@ class Store:
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise NotInClass(
-                gettext_lazy("Got {n:,} characters; expected 1 to {most:,}.", most=LONGEST_NAME, n=len(name))
+                gettext_lazy(
+                    "{field} has {n:,} characters; expected 1 to {most:,}.",
+                    field=gettext_lazy("Name"),
+                    most=LONGEST_NAME,
+                    n=len(name),
+                )
             )
         code = code.strip().upper()
         with self._change_room(code) as base:

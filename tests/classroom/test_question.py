@@ -18,7 +18,7 @@ from classroom.question import (
     read,
 )
 from classroom.room_views import Answer, Student, TeacherView
-from i18n import use_language
+from i18n import translate, use_language
 from tests.support.cases import loop_over
 
 
@@ -82,6 +82,14 @@ def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> No
 def test_what_cannot_be_asked(made: object) -> None:
     with pytest.raises(NotInClass):
         made()  # type: ignore[operator]
+
+
+def test_a_question_without_text_names_its_field() -> None:
+    with pytest.raises(NotInClass) as refused:
+        Question("word", "")
+    assert refused.value.sentence == "Question has 0 characters; expected 1 to 2,000."
+    with use_language("zh"):
+        assert translate(refused.value.sentence) == "问题有 0 个字符；应为 1 到 2,000 个。"
 
 
 def test_a_question_is_read_as_it_was_written() -> None:
