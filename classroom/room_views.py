@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from classroom.question import Question, format_answer, format_prompt
+from classroom.question import Question, format_answer, format_prompt, is_correct
 from i18n import _
 
 
@@ -66,8 +66,11 @@ class TeacherView:
         """Return the answers to question number ``question``, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)
 
-    def rows(self) -> list[tuple[int, str, str, str, str]]:
-        """Return all answers as rows: question number, prompt, student, answer, correct answer."""
+    def rows(self) -> list[tuple[int, str, str, str, str, str]]:
+        """Return all answers as rows: question number, prompt, student, answer, correct answer, "yes" or "no".
+
+        The last cell states whether the answer is correct; it is empty if the question has no correct answer.
+        """
         names = {student.number: student.name or f"#{student.number}" for student in self.students}
         asked = dict(enumerate(self.questions, start=1))
         return [
@@ -77,9 +80,17 @@ class TeacherView:
                 names[one.student],
                 _in_table(asked[one.question], one.said),
                 _in_table(asked[one.question], asked[one.question].truth),
+                _verdict(asked[one.question], one.said),
             )
             for one in self.answers
         ]
+
+
+def _verdict(question: Question, answer: str) -> str:
+    """Return "yes" if an answer is correct, "no" if it is wrong, and "" if the question has no correct answer."""
+    if not question.truth:
+        return ""
+    return _("yes") if is_correct(question, answer) else _("no")
 
 
 def _in_table(question: Question, answer: str) -> str:

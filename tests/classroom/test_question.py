@@ -108,7 +108,7 @@ def test_a_reader_of_another_language_reads_the_translation() -> None:
     assert (format_prompt(question), format_answer(question, "left")) == ("Which?", "left")
     with use_language("zh"):
         assert (format_prompt(question), format_answer(question, "left")) == ("哪边？", "左")
-        assert board.rows() == [(1, "哪边？", "Ann", "右", "左")]
+        assert board.rows() == [(1, "哪边？", "Ann", "右", "左", "否")]
     assert question.without_truth().translations
     assert not question.without_truth().truth
 
@@ -153,6 +153,8 @@ def test_a_number_without_end_is_compared() -> None:
 def test_a_head_in_the_table_is_neither_a_number_nor_a_date() -> None:
     question = Question("head", "Which?", truth="3.10")
     board = TeacherView(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "3.1"),))
-    assert board.rows() == [(1, "Which?", "Ann", "head 3-1", "head 3-10")]
+    assert board.rows() == [(1, "Which?", "Ann", "head 3-1", "head 3-10", "no")]
+    open_question = replace(board, questions=(replace(question, truth=""),))
+    assert open_question.rows() == [(1, "Which?", "Ann", "head 3-1", "", "")]
     assert [question.normal(name) for name in ("L3H1", "L3H10")] == ["3.1", "3.10"]
     assert format_answer(question, "3.10") == "3-10"

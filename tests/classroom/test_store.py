@@ -373,6 +373,6 @@ def test_the_class_is_a_table(store: Store, code: str) -> None:
     store.answer(code, ANNA, 1, "animal")
     store.answer(code, BEN, 1, "it")
     assert store.board(code, TEACHER).rows() == [
-        (1, WHICH.prompt, "Anna", "animal", "animal"),
-        (1, WHICH.prompt, "#2", "it", "animal"),
+        (1, WHICH.prompt, "Anna", "animal", "animal", "yes"),
+        (1, WHICH.prompt, "#2", "it", "animal", "no"),
     ]

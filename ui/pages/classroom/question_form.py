@@ -55,7 +55,7 @@ def draw_question_form(code: str) -> None:
         st.text_input(
             _("Correct answer"),
             max_chars=LONGEST_ANSWER,
-            help=_("Shown with the answers. Give a head as layer and head from 0, such as 3-7."),
+            help=_("Shown with the answers. Head: such as 3-7. Students may round numbers to two digits or more."),
             **_keep_in(TRUTH),
         )
         st.button(

@@ -126,7 +126,7 @@ def _draw_live_answers(code: str) -> None:
     if board.asked is not None:
         _draw_latest(code, board, board.asked)
         _draw_privately(board)
-    names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"))
+    names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"), _("Correct"))
     file = csv_table(names, board.rows())
     download_button(_("Save answers"), file, "headlight-class.csv", _("All answers with names."), key="class_save")
 
