@@ -30,7 +30,7 @@ from ui.show.text import escape_except_emphasis, escape_markdown, format_comma_l
 from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
-from ui.state.session import current_view, get_view_state, page_query
+from ui.state.session import current_view, get_view_state, own_query, page_query
 from ui.state.view_state import ViewState, named_fields
 from viz.components.page_scripts import follow_class
 from viz.figures.token_bars import bars
@@ -178,6 +178,8 @@ def _send(code: str, number: int, said: str) -> None:
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
+# Values of the field "show" of Lessons on a teacher's own pages, in whose place students see the lesson.
+TEACHERS_ONLY = ("teacher", "write")
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
@@ -338,17 +340,19 @@ def _lead(code: str) -> None:
     leads = store().is_shared(code)
     if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
-    redraw_every(EVERY, _status, code, leads)
+    is_same = own_query().get("show") not in TEACHERS_ONLY
+    redraw_every(EVERY, _status, code, leads and is_same)
 
 
-def _status(code: str, leads: bool) -> None:
+def _status(code: str, is_same: bool) -> None:
+    """Draw the state of the class; ``is_same`` is True if followers see the teacher's page as it is."""
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
     led = _("Class {code}: followers see this page as you do.", code=code)
-    show_class(board, led if leads else _("**Class {code}**", code=code))
+    show_class(board, led if is_same else _("**Class {code}**", code=code))
 
 
 def _bar(code: str, seen: StudentView) -> None:

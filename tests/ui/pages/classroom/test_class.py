@@ -285,6 +285,17 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
 
 
+@pytest.mark.slow
+def test_an_answer_key_is_not_called_the_followers_page() -> None:
+    desk, _code = opened()
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    go(desk, "lessons", lesson="attention")
+    assert any("followers see this page" in said for said in notes(desk))
+    press(desk, "For the teacher")
+    assert any("Students: 0." in said for said in notes(desk))
+    assert not any("followers see this page" in said for said in notes(desk))
+
+
 def tab(cookie: str, view: str = "by_hand") -> AppTest:
     """Return the first page of a new tab in the browser that sends this cookie."""
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
