@@ -163,9 +163,13 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
     nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
     click(page.get_by_role("link", name=str(COMPARE)).nth(nth))
-    said(page, "In head 3-1, “it” gives “animal”")
+    text = said(page, "In head 3-1, “it” gives “animal”")
     expect(page.get_by_role("textbox", name="Second text")).to_have_value(WIDE)
+    expect(page).to_have_url(re.compile(r"/compare\?(?!.*show=set).*other=.*wide.*layer=3&head=1"))
+    page.reload()
+    assert said(page, "In head 3-1, “it” gives “animal”") == text
     page.go_back()
+    expect(page).to_have_url(re.compile("show=set.*layer=3&head=1"))
     said(page, "^Head [0-9]-[0-9]+: change ")
 
 

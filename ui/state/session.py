@@ -12,7 +12,7 @@ import streamlit as st
 from attention.trace import Trace
 from ui.run.services import get_backend
 from ui.state import classroom, language
-from ui.state.navigation import FIELD, view_at, view_fields
+from ui.state.navigation import BY_VIEW, FIELD, view_at, view_fields
 from ui.state.selection_token import Follow, SelectionToken
 from ui.state.view_state import DECLARED, LONGEST_LINK, PACKED, ViewState, parse, to_query
 from ui.streamlit_internals import session_id
@@ -76,7 +76,8 @@ def begin(path: str) -> ViewState:
     if state[FOLLOWED]:
         state.pop(TYPING, None)
     if TYPING not in state:
-        _write()
+        # A link to the page that is open changes the query of the server, but not the address in the browser.
+        _write(send=bool(state[FOLLOWED]) and before in BY_VIEW and BY_VIEW[before] is BY_VIEW[view])
     return get_view_state()
 
 
@@ -302,10 +303,11 @@ def _session_fields() -> dict[str, str]:
     return {**language.address_fields(), **classroom.address_fields(), **view_fields(current_view())}
 
 
-def _write() -> None:
+def _write(*, send: bool = False) -> None:
+    """Store the query of the address, and send it to the browser if it changed or if ``send`` is True."""
     query = {**_session_fields(), **page_query()}
     st.session_state[WRITTEN] = query
-    if st.query_params.to_dict() != query:
+    if send or st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
 
 

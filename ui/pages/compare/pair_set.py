@@ -236,16 +236,17 @@ def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptio
             other=truncate(pair.b, LONGEST),
         )
         show_notice(said, role="status")
-        _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
+        there = CompareOptions(differs="text", other=pair.b, shared=found.shared)
+        _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), there, head)
     download_button(_("Save pair results"), pairs_of_head_csv(found, head), "headlight-across-pairs.csv",
          _("All digits"),
          provenance=set_provenance(found, choice))  # fmt: skip
 
 
-def _link(there: ViewState, other: str, head: Place) -> None:
+def _link(there: ViewState, options: CompareOptions, head: Place) -> None:
     """Draw the link to the comparison of a pair, or a notice if the texts are too long for an address."""
     there = replace(there, layer=head[0], head=head[1])
-    query = {**to_query(there), **format_params(CompareOptions(differs="text", other=other))}
+    query = {**to_query(there), **format_params(options)}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:
         link_to_view("compare", _("Compare both"), icon=":material/compare:",
                      query=query, help=_("Compare both"))  # fmt: skip
