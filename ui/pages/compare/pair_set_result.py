@@ -256,7 +256,6 @@ def _describe_tested(found: PairSet) -> str:
         )
     )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
-    change, control = (format_small(float(mean.mean[most])) for mean in (across.change, across.control))
     said = [
         _(
             counted,
@@ -264,14 +263,23 @@ def _describe_tested(found: PairSet) -> str:
             changes=len(found.pairs) - controls,
             controls=controls,
         ),
-        _(
-            "The largest difference is in {head}: {change} bits against {control}.",
-            head=found.name(most),
-            change=change,
-            control=control,
-        ),
+        _describe_most(found, most, among=len(more) > 0),
     ]
     return join_sentences(*said)
+
+
+def _describe_most(found: PairSet, most: int, *, among: bool) -> str:
+    """Describe the means of head ``most``, which differs most.
+
+    If ``among`` is True, only heads with a significant difference were considered, and the corrected p-value is stated.
+    """
+    across = found.across
+    values = {"head": found.name(most), "change": format_small(float(across.change.mean[most])),
+              "control": format_small(float(across.control.mean[most]))}  # fmt: skip
+    if among:
+        p = f"{across.p[most]:.2g}"
+        return _("Among them, {head} differs most: {change} bits against {control} (corrected p = {p}).", p=p, **values)
+    return _("The largest difference is in {head}: {change} bits against {control}.", **values)
 
 
 def _fair(found: PairSet, one: ControlledChange) -> str:

@@ -60,6 +60,8 @@ def test_replaced_words_are_left_out_of_the_change(show: str) -> None:
     if show == "set":
         page = brought(f"{HEADER}{TIRED},{WIDE},change\n", layer=3, head=1, shared=1)
         says(page, f"{format_small(float(change[3, 1]))} bits")
+        (link,) = [link.proto.query_string for link in page.get("page_link") if "other=" in link.proto.query_string]
+        assert "shared=1" in link
     else:
         page = asked("compare", model=EMBEDDED, text=TIRED, other=WIDE, layer=3, head=1, shared=1)
         most = np.unravel_index(int(change.argmax()), change.shape)
@@ -74,6 +76,8 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
+    says(page, "Among them, 0-9 differs most: ")
+    says(page, "(corrected p = 0.0")
     says(page, "95% interval")
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
