@@ -108,6 +108,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     file = file_of(page.get_by_role("button", name="Save all heads")).path()
     _table, meta = parts(Path(file).read_bytes())
     assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
+    assert (meta["compared_rows"], meta["first"]["rows_renormalised"]) == ("scaled to the compared words", False)
     lines = rows(file)[1:]
     assert [line[:4] for line in lines[:2]] == [["0", "0", "0", "0"], ["0", "1", "0", "1"]]
     bits = np.array([line[4] for line in lines], np.float32).reshape(6, 12)

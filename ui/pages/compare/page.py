@@ -27,6 +27,7 @@ from ui.pages.compare.result import (
     caption_fields,
     comparison_provenance,
     describe_comparison,
+    divergence_provenance,
     heads_csv,
     links_csv,
     page_html,
@@ -134,10 +135,10 @@ def figures(found: Comparison) -> None:
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
     note = _(
-        "Mean Jensen–Shannon divergence of each head's rows, aligned word by word: 0 equal, 1 no overlap. In layer 0, "
-        "heads change only through changed words and positions."
+        "Mean Jensen–Shannon divergence of each head's aligned rows, scaled to the compared words: 0 equal, "
+        "1 no overlap. In layer 0, heads change only through changed words and positions."
     )
-    about = partial(comparison_provenance, found)
+    about = partial(divergence_provenance, found)
     draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
     left.caption(note)
     with left:
@@ -157,6 +158,7 @@ def figures(found: Comparison) -> None:
         _("Attention from “{word}” in head {head}", word=focus, head=_head(found)),
         marked=place,
     )
+    about = partial(comparison_provenance, found)
     draw_chart(figure, ROW, place=right, about=about, computation=_row_computation(found, lines))
     right.caption(
         _(
@@ -307,7 +309,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
          provenance=comparison_provenance(found))  # fmt: skip
     download_button(_("Save all heads"), heads_csv(found), "headlight-side-by-side-heads.csv",
          _("All digits"), place=place,
-         provenance=comparison_provenance(found))  # fmt: skip
+         provenance=divergence_provenance(found))  # fmt: skip
     download_button(_("Save as HTML"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
          _("Sentences, maps and numbers in one file"),
          kind="text/html", place=place)  # fmt: skip

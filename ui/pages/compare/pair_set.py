@@ -178,9 +178,9 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> 
         draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=about, computation=computation)
     st.caption(
         _(
-            "Mean Jensen–Shannon divergence over pairs; pairs that share a text count once. All maps "
-            "share a scale. Ring: the head changes more with meaning than with wording (two-sided "
-            "permutation test, Holm-corrected, α = 0.05)."
+            "Mean Jensen–Shannon divergence over pairs, rows scaled to the compared words; pairs that share a "
+            "text count once. All maps share a scale. Ring: the head changes more with meaning than with wording "
+            "(two-sided permutation test, Holm-corrected, α = 0.05)."
         )
     )
 

@@ -21,6 +21,7 @@ from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
 from probing.text_pairs import ControlledChange, Mean, Numbers, TextPair, compare_with_control, groups
 from ui.input.unknown_words import require_readable
+from ui.pages.compare.result import SCALED_ROWS
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -404,6 +405,7 @@ def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
         "pairs": len(found.pairs),
         "left_out": len(found.left_out),
         **({"replaced_words": "left out"} if found.shared else {}),
+        **SCALED_ROWS,
     }
 
 

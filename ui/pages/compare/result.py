@@ -19,6 +19,7 @@ from viz.components.matrices.matrices import MatrixSpec, matrices_html
 from viz.export import caption, format_value
 
 NOTICED = 0.005  # smallest share that is mentioned: it rounds to 0.01
+SCALED_ROWS = {"compared_rows": "scaled to the compared words"}  # the setting of each divergence, see its caption
 MOST_NAMED = 6  # unmatched words that are listed by name
 
 
@@ -183,7 +184,8 @@ def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[Matr
         marked_rows=(found.head[0],),
         marked_columns=(found.head[1],),
     )
-    return matrices_html(_("Headlight · comparison"), sentences, [*sheets, grid], caption_fields(found))
+    scaled = [(name.replace("_", " "), value) for name, value in SCALED_ROWS.items()]
+    return matrices_html(_("Headlight · comparison"), sentences, [*sheets, grid], [*caption_fields(found), *scaled])
 
 
 def caption_fields(found: Comparison) -> list[tuple[str, str]]:
@@ -201,6 +203,11 @@ def comparison_provenance(found: Comparison) -> dict[str, Any]:
     settings = edit_settings(edits, found.sides.beside.right) if edits else {}
     words = {"replaced_words": "left out"} if found.sides.options.shared else {}
     return {"first": one, "second": other, "removed": pack(edits), **words, **settings}
+
+
+def divergence_provenance(found: Comparison) -> dict[str, Any]:
+    """Return the provenance of the divergences of a comparison, which compare rows that are scaled to sum to one."""
+    return {**comparison_provenance(found), **SCALED_ROWS}
 
 
 def _captions(found: Comparison) -> list[list[str]]:

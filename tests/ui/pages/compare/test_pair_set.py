@@ -78,6 +78,7 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, "58 controls")
     says(page, "Among them, 0-9 differs most: ")
     says(page, "(corrected p = 0.0")
+    assert any("rows scaled to the compared words" in caption.value for caption in page.caption)
     says(page, "95% interval")
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
