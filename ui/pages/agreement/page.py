@@ -152,7 +152,7 @@ def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus
     draw_methods(
         ways, cells, FIGURE, lambda: _on_pick(view, words), about=tuple(about.items()), computation=computation
     )
-    st.caption(_("Left: share of each word by method. Right: rank correlation; framed: the ablation effect."))
+    st.caption(_("Above: share of each word by method. Below: rank correlation; framed: the ablation effect."))
     download_table(words_csv(ways, cells), "headlight-agreement.csv", provenance=about)
 
 

@@ -4,8 +4,8 @@
 //   colour     the number, on the scale of the legend: from 0 to its end, or symmetric around 0 with blue below
 //              zero and orange above. A cell without colour is 0, −∞ under a mask, or NaN; NaN is hatched, and so is −∞
 //              if digits are not shown.
-//   digits     the number with two decimals, if there are few cells, bold on the middle tones; all digits are in the
-//              tooltip, at the keyboard's cell and in files.
+//   digits     the number with two decimals, if there are few cells, all bold if any is on a middle tone; all digits
+//              are in the tooltip, at the keyboard's cell and in files.
 //   frame      accent: a marked row or column. Text colour: the cell under the pointer or the keyboard's cursor.
 // If a matrix has more cells than pixels, a pixel shows the largest absolute value of its cells.
 // Labels reach the picture only through the pen's text.
@@ -86,12 +86,14 @@ function paintGaps(pen, { values, theme, place: { left, top, w, h: high, tall, w
 /** @param {Pen} pen */
 function paintDigits(pen, { sheet, values, end, theme, place: { left, top, w, h: high, tall, wide } }) {
   const usual = w < 44 ? 12 : 13;
+  const colours = Array.from(values.data, (value) => colourOf(value, sheet, end, theme));
+  const weight = colours.some((rgb) => rgb && weightOn(rgb) > 400) ? 600 : 400; // of all digits: bold has no meaning
   for (let r = 0; r < tall; r++) {
     for (let c = 0; c < wide; c++) {
       const value = values.data[r * wide + c];
-      const rgb = colourOf(value, sheet, end, theme);
+      const rgb = colours[r * wide + c];
       const text = brief(value);
-      const [fill, weight] = rgb ? [inkOn(rgb), weightOn(rgb)] : [theme.text, 400];
+      const fill = rgb ? inkOn(rgb) : theme.text;
       const size = Math.min(usual, (usual * (w - 2)) / Math.max(1, textWidth(text, pen.font(usual, weight))));
       pen.text(text, left + (c + 0.5) * w, top + (r + 0.5) * high + 0.5, { size, weight, fill, align: "center" });
     }

@@ -47,6 +47,12 @@ describe("a matrix on paper", () => {
     assert.equal(count(svg(true).text, /stroke-width="2"/g), 1);
   });
 
+  test("all digits have the same weight", () => {
+    const digits = [...svg(true).text.matchAll(/<text([^>]*)>[01]\.\d\d</g)].map(([, style]) => style);
+    assert.equal(digits.length, 5);
+    assert.equal(new Set(digits.map((style) => style.match(/font-weight="\d+"/)?.[0])).size, 1);
+  });
+
   test("names are text, and everything stands on the paper", () => {
     const { text, paper } = svg(true);
     assert.ok(text.includes("first &lt;b&gt;") && text.includes("a &amp; b") && !text.includes("<b>"));
