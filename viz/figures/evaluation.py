@@ -292,7 +292,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
     The first relation is on top. The dot has its interval, and a ring marks the best head of random weights, if it is
     known. A dotted line marks the chance level, if it is known and equal for all relations. Relations and heads are
-    text, not markup. The row of ``selected`` has the accent colour.
+    text, not markup. The dot of ``selected`` has the accent colour and an entry in the legend.
     """
     figure = empty(theme, title, _("% found"), "")
     rows = list(range(len(scores)))
@@ -334,12 +334,22 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             "p (Holm)": [score.p for score in scores],
         },
         mode="markers",
-        marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
+        marker={"size": 10, "color": theme.heads},
         hovertemplate=_(
             "head %{customdata[0]}: %{x:.1f}% (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
             "%{customdata[3]} links<extra></extra>"
         ),
     )
+    for row, score in enumerate(scores):
+        if score.relation == selected:
+            figure.add_scatter(
+                name=_("selected relation"),
+                x=[score.accuracy],
+                y=[row],
+                mode="markers",
+                marker={"size": 10, "color": theme.accent},
+                hoverinfo="skip",
+            )
     if has_chance_line(scores):
         chance = scores[0].chance
         figure.add_scatter(

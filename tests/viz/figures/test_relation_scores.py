@@ -18,13 +18,16 @@ SCORES = [
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_each_relation_has_its_dot_interval_bar_and_ring(theme: Theme) -> None:
-    random, rule, best = relation_scores(SCORES, theme, "t", selected="<b>odd</b>").data
+    random, rule, best, chosen = relation_scores(SCORES, theme, "t", selected="<b>odd</b>").data
     assert list(best.x) == [80.6, 27.2]
     assert list(best.error_x.array) == pytest.approx([2.4, 27.8])
     assert list(best.error_x.arrayminus) == pytest.approx([2.6, 17.5])
     assert list(rule.x) == [58.9, 31.8]
     assert (list(random.x), list(random.y)) == ([9.1], [0])
-    assert list(best.marker.color) == [theme.heads, theme.accent]
+    assert best.marker.color == theme.heads
+    assert (list(chosen.x), list(chosen.y), chosen.marker.color) == ([27.2], [1], theme.accent)
+    assert chosen.name == "selected relation"
+    assert len(relation_scores(SCORES, theme, "t").data) == 3, "nothing is selected"
 
 
 def test_names_are_text_and_the_first_is_on_top() -> None:

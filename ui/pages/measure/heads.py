@@ -97,7 +97,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
     about = partial(_provenance, found, minimum_links=options.least, relations=len(best))
-    computation = _best_heads(found, options, drawn)
+    computation = _best_heads(found, options, drawn, relation)
     draw_chart(figure, "measure_scores", about=about, computation=computation, test=join_sentences(result, note))
     st.caption(note)
     _table(list(best.values()), scores)
@@ -295,16 +295,23 @@ def _found_links(
     return _scores(found, options, code, relation=relation, accuracies=accuracies)
 
 
-def _best_heads(found: CorpusScores, options: MeasureOptions, scores: Sequence[RelationScore]) -> Computation | None:
-    """Return the computation of the marks of ``relation_scores``, by series: random weights, rule, heads, chance."""
+def _best_heads(
+    found: CorpusScores, options: MeasureOptions, scores: Sequence[RelationScore], selected: str
+) -> Computation | None:
+    """Return the computation of the marks of ``relation_scores``, by series.
+
+    The series are random weights, the rule, the heads, the head of the relation ``selected``, and chance.
+    """
     code = (
         "best, *random = [[held_out_best(tally, corpus, relation) for relation in relations] for tally in tallies]\n"
         "numbers = [row.accuracy for rows in random for row in rows if row is not None]\n"
-        "numbers += [row.baseline for row in best] + [row.accuracy for row in best]"
+        "numbers += [row.baseline for row in best] + [row.accuracy for row in best]\n"
+        "numbers += [row.accuracy for row in best if row.relation == selected]"
     )
     if has_chance_line(scores):
         code += "\nnumbers += 2 * [best[0].chance]  # the ends of the dotted line"
-    return _scores(found, options, code, relations=[score.relation for score in scores], held_out_best=held_out_best)
+    relations = [score.relation for score in scores]
+    return _scores(found, options, code, relations=relations, selected=selected, held_out_best=held_out_best)
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
