@@ -78,8 +78,8 @@ def how_to_read() -> None:
                 "learned, *dev* rows choose the best step, *test* rows are scored once.\n"
                 "- Dashed: a baseline, TF-IDF and logistic regression, or for answers the sentence with "
                 "most words of the question.\n"
-                "- Attention changes in any training. Only changes larger than with shuffled labels are "
-                "due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+                "- Attention changes in any training. Only changes larger than with shuffled labels "
+                "may be due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
             )
         )
 

@@ -93,9 +93,11 @@ def _describe_baseline(found: TestPredictions) -> str:
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     return _(
-        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f}%: {lead:+,} of {n:,} rows.",
+        "The baseline (TF-IDF, logistic regression) is right in {baseline:,} of {n:,} rows ({counted:.1f}%), the "
+        "model in {model:,}.",
+        baseline=round(counted * n),
         counted=100 * counted,
-        lead=round((counted - found.test["accuracy"]) * n),
+        model=round(found.test["accuracy"] * n),
         n=n,
     )
 

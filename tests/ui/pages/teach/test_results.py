@@ -137,7 +137,7 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
 
 @pytest.mark.parametrize(
     ("counted", "sentence"),
-    [(0.5, "-12"), (0.9, "+12"), (None, "+0")],
+    [(0.5, "in 30 of 60 rows (50.0%), the model in 42."), (0.9, "in 54 of 60 rows"), (None, "in 42 of 60 rows")],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
     found = load_results(texts)
