@@ -139,6 +139,7 @@ def test_the_chosen_set_is_a_line_among_random_ones() -> None:
     figure = random_figure(np.array([0.1, 0.2, 0.3]), 0.25, DARK, "1 − cosine")
     assert list(figure.data[0].x) == [0.1, 0.2, 0.3]
     assert figure.layout.shapes[0].x0 == 0.25
+    assert figure.layout.title.text == "Compared with other edits"
 
 
 def test_marks_lie_on_their_heads() -> None:

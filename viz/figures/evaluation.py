@@ -386,7 +386,7 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 
     ``changes`` is (set,), in ``unit`` like ``chosen``.
     """
-    figure = empty(theme, _("Is it more than chance?"), unit, _("Other edits"))
+    figure = empty(theme, _("Compared with other edits"), unit, _("Other edits"))
     figure.add_histogram(
         name=_("Other edits"),
         x=changes,

@@ -54,16 +54,12 @@ def one_at_a_time(case: AblationExperiment) -> None:
         ),
         role="status",
     )
-    vector = not case.watch.names
     figure = head_map(
         as_head_map(places, found),
         theme(),
         _("Effect of ablating each head"),
         case.watch.effect,
-        diverging=not vector,
-        meaning=None
-        if vector
-        else (_("“{word}” loses", word=case.watch.names[0]), _("“{word}” gains", word=case.watch.names[0])),
+        diverging=bool(case.watch.names),
         selected=case.head,
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):

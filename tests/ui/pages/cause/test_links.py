@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.support.asking import asked, notes, press, says
@@ -23,3 +25,11 @@ def test_a_damaged_link_leaves_the_rest() -> None:
     page = asked("cause", edits="a3-1,<b>x</b>")
     says(page, "<b>x<")
     says(page, "With head 3-1 ablated")
+
+
+@pytest.mark.slow
+def test_the_map_of_heads_names_its_number() -> None:
+    page = asked("cause", watch="blank", text="It was a [MASK] day.")
+    titles = [json.loads(chart.proto.spec)["layout"]["title"] for chart in page.get("plotly_chart")]
+    (note,) = [title["subtitle"]["text"] for title in titles if title["text"] == "Effect of ablating each head"]
+    assert note.startswith("Change of the log-odds of “")
