@@ -339,7 +339,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     """Describe how many heads are significantly above the baseline rule, for the model and for random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
-        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
+        "{relation}, all sentences ({links:,} links): {many} of {size} heads are significantly above the "
         "baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=best.relation,
         links=best.n,
