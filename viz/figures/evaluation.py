@@ -347,7 +347,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
                 x=[score.accuracy],
                 y=[row],
                 mode="markers",
-                marker={"size": 10, "color": theme.accent},
+                marker={"size": 12, "color": theme.accent},  # covers the dot of the head
                 hoverinfo="skip",
             )
     if has_chance_line(scores):
