@@ -31,7 +31,7 @@ def test_the_selected_head_is_that_of_the_view_and_the_answer(page: Page, app_ur
     painted(page, layer=3, head=1)
     click(page.get_by_role("button", name="street", exact=True).first)
     painted(page, layer=3, head=1)
-    strongest = page.get_by_role("button", name="Strongest from")
+    strongest = page.get_by_role("button", name="Largest weight above baseline from")
     expect(strongest).to_have_count(0)
     head = page.get_by_role("combobox", name="Head")
     expect(head).to_have_value("1", timeout=PATIENCE)
