@@ -29,6 +29,7 @@ MOST_BYTES = 200_000
 MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
 SHORT, LONG = 200, 6_000  # limits in characters for a title and for a text
 PAGE = re.compile(r"[a-z_]{1,40}")
+WITHOUT_MODEL = ("lessons", "by_hand")  # pages whose links name no model
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,9 @@ def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[s
     except ValueError:
         fields = {}
         table.fault(name, gettext_lazy("The link has too many parts; copy it from the address bar."))
-    fields = {"model": app_model(link), **fields}
     page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
+    if page not in WITHOUT_MODEL:
+        fields.setdefault("model", app_model(link))
     return page, tuple(fields.items())
 
 

@@ -26,7 +26,7 @@ st.html(ASSETS / "app.css")
 results_rows.explore_link = lambda *_: None  # this page stands alone
 begin("teach")
 st.title("Teach")
-results.draw_results(Path("FOLDER"), "taught/tiny")
+results.draw_results(Path("FOLDER"), "taught/tiny", "tiny")
 """
 TAGGED = [("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O B-PER", (0.9, 0.8, 0.99, 0.97))] * 3 + [
     ("Rome met Bo", "B-LOC O B-PER", "B-LOC O O", (0.6, 0.9, 0.95))

@@ -43,7 +43,7 @@ minutes = 5
 title.en = "Look"
 text.en = "Click **it**."
 [step.view]
-link = "/explore?text=The cat drank the milk because it was thirsty.&layer=3&head=1"
+link = "/explore?model=all-MiniLM-L6-v2&text=The cat drank the milk because it was thirsty.&layer=3&head=1"
 highlight = ["it", "cat"]
 [step.question]
 kind = "choice"
