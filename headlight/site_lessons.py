@@ -18,7 +18,7 @@ from attention.view import DisplayToken
 from headlight.command_input import CommandError
 from i18n import LazyMessage, _, error_message, gettext_lazy, translate
 from inference.errors import UserError
-from inference.request import EMBEDDED
+from inference.files.embedded import BERT
 from inference.tasks.positions import PositionsRequest
 from inference.tasks.predictions import Filled, MaskedWords
 from lessons.answer_key import READING, CheckContext, CheckedAnswer, CheckInput, Unanswerable, place
@@ -118,7 +118,7 @@ def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep
     ``models`` is the backend, and ``record`` records a text and returns its file. If a result cannot be computed, the
     step has the reason instead.
     """
-    reading = input_of(step.view) if step.view is not None else CheckInput(EMBEDDED, "")
+    reading = input_of(step.view) if step.view is not None else CheckInput(BERT, "")
     asked = CheckContext(models, reading)
     found: dict[str, Any] = {"kind": "" if step.view is None else kind_of(step.view)}
     try:
@@ -151,7 +151,7 @@ def input_of(view: LessonView) -> CheckInput:
     query = dict(view.query)
     cut = query.get("cut", "")
     return CheckInput(
-        model=query.get("model") or EMBEDDED,
+        model=query.get("model") or BERT,
         text=query.get("text", ""),
         pair=query.get("pair", ""),
         target=query.get("target", ""),

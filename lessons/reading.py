@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from i18n import LazyMessage, gettext_lazy
+from inference.files import embedded
 from lessons.checks import CHECKS, fits, reads
 from lessons.schema import (
     KINDS,
@@ -21,7 +22,6 @@ from lessons.schema import (
     LessonView,
     PlanPart,
     Teacher,
-    app_model,
 )
 from lessons.toml_table import Path, TomlTable, line_of, lines
 
@@ -29,7 +29,7 @@ MOST_BYTES = 200_000
 MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
 SHORT, LONG = 200, 6_000  # limits in characters for a title and for a text
 PAGE = re.compile(r"[a-z_]{1,40}")
-WITHOUT_MODEL = ("lessons", "by_hand")  # pages whose links name no model
+TRANSLATING = ("translation", "translate")  # the page that opens with a translator, and its former name
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def _view(table: TomlTable) -> LessonView:
 def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the view and the query of a link, and record an error of the entry ``name`` if it is invalid.
 
-    The last of repeated parameters wins. A + counts as a space, as in links from browsers. A link without a model gets
-    the model that the app would open, so that a pasted address shows the view that its author saw.
+    The last of repeated parameters wins. A + counts as a space, as in links from browsers. A link to the page
+    Translation without a model gets the app's translator, which this page opens.
     """
     link = urlsplit(written)
     page = link.path.strip("/").split("/")[-1] or "explore"
@@ -166,8 +166,8 @@ def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[s
         fields = {}
         table.fault(name, gettext_lazy("The link has too many parts; copy it from the address bar."))
     page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
-    if page not in WITHOUT_MODEL:
-        fields.setdefault("model", app_model(link))
+    if page in TRANSLATING:
+        fields.setdefault("model", embedded.TRANSLATOR)
     return page, tuple(fields.items())
 
 

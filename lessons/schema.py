@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult
-
-from inference.files import embedded
 
 KINDS = ("choice", "number", "word", "head", "token", "text")
 ENGLISH = "en"
-TRANSLATING = ("/translation", "/translate")  # the page that opens with a translator, and its former address
 
 Answer = str | float | int | tuple[int, int]  # key of a choice or a word; number; index of a token; (layer, head)
 
@@ -70,18 +66,6 @@ class LessonView:
     highlight: tuple[str, ...] = ()
     yours: bool = False
     also: tuple[LessonView, ...] = ()
-
-
-def app_model(link: SplitResult) -> str:
-    """Return the model that the app opens for a link without a model.
-
-    >>> from urllib.parse import urlsplit
-    >>> app_model(urlsplit("http://class.example/attention_heads?layer=3")), app_model(urlsplit("/?layer=3"))
-    ('headlight-bert', 'headlight-bert')
-    >>> app_model(urlsplit("localhost:8501/translation"))
-    'headlight-en-fr'
-    """
-    return embedded.TRANSLATOR if link.path.rstrip("/").endswith(TRANSLATING) else embedded.BERT
 
 
 @dataclass(frozen=True)

@@ -134,21 +134,21 @@ def test_a_link_is_taken_apart() -> None:
     (step,) = lesson_of(LEAST + view).steps
     assert step.view is not None
     assert (step.view.page, step.view.highlight) == ("bertviz", ("it",))
-    assert dict(step.view.query) == {"model": "headlight-bert", "text": "It was late. [MASK]", "layer": "3"}
+    assert dict(step.view.query) == {"text": "It was late. [MASK]", "layer": "3"}
 
 
 @pytest.mark.parametrize(
     ("link", "model"),
     [
-        ("https://class.example/app/attention_heads?layer=3", "headlight-bert"),
-        ("localhost:8501/attention_heads?layer=3", "headlight-bert"),
+        ("https://class.example/app/attention_heads?layer=3", None),
+        ("localhost:8501/attention_heads?layer=3", None),
         ("10.0.0.5:8501/translation?text=A cat.", "headlight-en-fr"),
         ("http://class.example/attention_heads?model=all-MiniLM-L6-v2", "all-MiniLM-L6-v2"),
-        ("/explore?layer=3", "headlight-bert"),
-        ("explore?layer=3", "headlight-bert"),
+        ("/translate?text=A cat.&model=tiny", "tiny"),
+        ("/explore?layer=3", None),
     ],
 )
-def test_a_link_names_the_model_of_the_app(link: str, model: str) -> None:
+def test_only_links_to_the_translator_get_a_model(link: str, model: str | None) -> None:
     (step,) = lesson_of(LEAST + f"[step.view]\nlink = '/tokens'\nalso = ['{link}']\n").steps
     assert step.view is not None
     assert dict(step.view.also[0].query).get("model") == model
@@ -159,8 +159,8 @@ def test_a_view_has_other_views_and_a_lesson_its_group() -> None:
     lesson = lesson_of('group = "Mine"\n' + LEAST + view)
     assert lesson.steps[0].view is not None
     assert [(one.page, dict(one.query)) for one in lesson.steps[0].view.also] == [
-        ("vectors", {"model": "headlight-bert", "show": "words"}),
-        ("block", {"model": "headlight-bert"}),
+        ("vectors", {"show": "words"}),
+        ("block", {}),
     ]
     assert lesson.group.in_language("zh") == "Mine"
     (line, reason) = faults(LEAST + "[step.view]\nlink = '/tokens'\nalso = ['/No page']\n")[0]

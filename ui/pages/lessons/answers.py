@@ -43,7 +43,7 @@ class StepAnswer:
     tries: int = 0
     hints: int = 0  # number of hints taken
     revealed: bool = False
-    read: str = ""  # the reader's own text, if the question is about it
+    read: str = ""  # the text of the view when the reader answered
 
     @property
     def is_over(self) -> bool:
@@ -251,7 +251,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
         changes |= {"right": share is not None or right.accepts(answer), "said": said}
     elif right is not None:
         changes |= {"said": right}
-    return note(*key, **changes, read=_own_text(seen, question))
+    return note(*key, **changes, read=seen.asked.reading.text)
 
 
 def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:
@@ -277,10 +277,6 @@ def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | La
 
 def _keys(seen: StepView) -> Sequence[DisplayToken]:
     return () if seen.view is None else seen.view.keys
-
-
-def _own_text(seen: StepView, question: LessonQuestion) -> str:
-    return seen.asked.reading.text if question.check is None and question.right is None else ""
 
 
 def _draw_verdict(found: StepAnswer) -> None:

@@ -88,7 +88,8 @@ def _notes(teacher: Teacher) -> Iterator[Heading | Prose | Quotation]:
 
 def _models_sentence(lesson: Lesson) -> str:
     """Return the sentence that names the models of a lesson's views, and the reason for other numbers elsewhere."""
-    used = dict.fromkeys(choice_of(step.view).model for step in lesson.steps if step.view is not None)
+    views = [step.view for step in lesson.steps if step.view is not None]
+    used = dict.fromkeys(choice_of(view).model for view in views if {"model", "text"} & dict(view.query).keys())
     models = format_and_list([escape_markdown(model_title(model)) for model in used])
     return _("Computed now by {models}; other models give other numbers.", models=models) if models else ""
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention.view import View
 from i18n import _, translate
-from inference import EMBEDDED, UserError
+from inference import UserError
 from inference.task_heads import MASKED
 from inference.tasks.positions import PositionsRequest
 from inference.tasks.predictions import MaskedWords
@@ -61,8 +61,8 @@ class StepView:
 
 
 def choice_of(pointed: Pointed) -> ViewState:
-    """Return the view state that a view's link describes; the default model is the embedded model."""
-    return parse({"model": EMBEDDED, **dict(pointed.query)})[0]
+    """Return the view state that a view's link describes; the default model is the app's."""
+    return parse(dict(pointed.query))[0]
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
@@ -103,7 +103,7 @@ def open_step(key: tuple[str, int], pointed: Pointed) -> None:
 
 def empty_view(pointed: Pointed | None) -> StepView:
     """Return the state for a step whose view is not drawn."""
-    read = CheckInput(EMBEDDED, "") if pointed is None else reading(choice_of(pointed), pointed)
+    read = CheckInput(DEFAULT_MODEL, "") if pointed is None else reading(choice_of(pointed), pointed)
     return StepView(CheckContext(get_backend(), read))
 
 

@@ -68,7 +68,15 @@ def _draw_files(known: NamedLesson) -> None:
             key="worksheet_text",
         )
         rows = [
-            (at + 1, markdown_of(step.title), found.text, _verdict(found), found.tries, found.hints, found.read)
+            (
+                at + 1,
+                markdown_of(step.title),
+                found.text,
+                _verdict(found),
+                found.tries,
+                found.hints,
+                _own_text(step, found),
+            )
             for at, step, _ask, found in _question_steps(known)
         ]
         names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
@@ -105,13 +113,20 @@ def worksheet(known: NamedLesson) -> list[Block]:
     blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     for at, step, question, found in _question_steps(known):
         blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
-        blocks += view_blocks(step, question, found.read)
+        own = _own_text(step, found)
+        blocks += view_blocks(step, question, own)
         blocks.append(Prose(_("**Question.** {ask}", ask=markdown_of(question.ask))))
-        blocks += [Quotation(_("Read: {text}", text=found.read))] if found.read else []
+        blocks += [Quotation(_("Read: {text}", text=own))] if own else []
         blocks.append(_answer_block(question, found))
         if found.is_over and found.said:
             blocks.append(Prose(f"{_verdict(found)} {translate(found.said)}"))
     return blocks
+
+
+def _own_text(step: LessonStep, found: StepAnswer) -> str:
+    """Return the text by which the reader replaced that of the step; "" if the reader did not, or could not."""
+    is_replaced = step.view is not None and step.view.yours and found.read != choice_of(step.view).text
+    return found.read if is_replaced else ""
 
 
 def _answer_block(question: LessonQuestion, found: StepAnswer) -> Block:

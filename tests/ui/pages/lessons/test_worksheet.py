@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lessons.library import COURSE, ORDER, come_along
+from lessons.reading import lesson_of
 from lessons.schema import CheckCall, LessonStep, LocalizedText
 from lessons.sheet import BLANK, Figure, Quotation, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
@@ -101,17 +102,45 @@ def test_a_question_about_heads_has_their_maps(name: str) -> None:
         assert (Figure if step.question.kind == "head" else Table) in drawn, step.title
 
 
-@pytest.mark.usefixtures("answers")
-def test_a_text_that_readers_may_replace_is_printed_unless_they_did() -> None:
-    for step in come_along()["claims_bert"].steps:
-        if step.question is None or step.view is None or not step.view.yours:
-            continue
-        query = dict(step.view.query)
-        given = {query["text"], query.get("pair", query["text"])}
-        printed = {block.text for block in worksheet.view_blocks(step, step.question) if isinstance(block, Quotation)}
-        assert printed == given
-        own = worksheet.view_blocks(step, step.question, "My own text.")
-        assert not any(isinstance(block, Quotation) for block in own)
+def quotations(known: NamedLesson) -> list[str]:
+    """Return the quoted texts of a lesson's worksheet."""
+    return [block.text for block in worksheet.worksheet(known) if isinstance(block, Quotation)]
+
+
+def test_a_text_that_readers_may_replace_is_printed_unless_they_did(answers: dict[int, StepAnswer]) -> None:
+    known = NamedLesson("claims_bert", come_along()["claims_bert"])
+    (at, text), *_others = [
+        (at, dict(step.view.query)["text"])
+        for at, step in enumerate(known.lesson.steps)
+        if step.view is not None and step.view.yours and step.question is not None
+    ]
+    assert text in quotations(known)
+    answers[at] = StepAnswer(answer=2.0, text="2", tries=1, read=text)
+    assert text in quotations(known)
+    answers[at] = replace(answers[at], read="My own text.")
+    assert text not in quotations(known)
+    assert "Read: My own text." in quotations(known)
+
+
+FREE = """
+title = "Milk"
+minutes = 5
+[[step]]
+title = "Look"
+text = "Click a word."
+[step.view]
+link = "/explore?text=The cat drank the milk.&layer=3&head=1"
+highlight = ["cat", "milk"]
+[step.question]
+kind = "text"
+ask = "Why?"
+"""
+
+
+def test_a_fixed_text_stays_on_the_worksheet_after_a_free_answer(answers: dict[int, StepAnswer]) -> None:
+    known = NamedLesson("free", lesson_of(FREE))
+    answers[0] = StepAnswer(answer="Because.", text="Because.", tries=1, read="The cat drank the milk.")
+    assert quotations(known) == ["The cat drank the milk.", "Because."]
 
 
 @pytest.mark.usefixtures("answers")
