@@ -23,7 +23,7 @@ from lessons.schema import (
     PlanPart,
     Teacher,
 )
-from lessons.toml_table import Path, TomlTable, line_of, lines
+from lessons.toml_table import Path, TomlTable, line_numbers, line_of
 
 MOST_BYTES = 200_000
 MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
@@ -53,7 +53,7 @@ def lesson_of(text: str) -> Lesson:
     faults: list[tuple[Path, LazyMessage]] = []
     found = _lesson(TomlTable(_parse_toml(text), (), faults))
     if faults:
-        places = lines(text)
+        places = line_numbers(text)
         raise Unreadable([Fault(line_of(path, places), reason) for path, reason in faults])
     return found
 
@@ -87,7 +87,7 @@ def _lesson(table: TomlTable) -> Lesson:
         table.fault("step", gettext_lazy("A lesson has steps: write [[step]], then title and text."))
     found = Lesson(
         title=table.localized_text("title", SHORT),
-        minutes=table.whole("minutes", 1, MOST_MINUTES),
+        minutes=table.integer("minutes", 1, MOST_MINUTES),
         audience=table.localized_text("audience", SHORT, needed=False),
         about=table.localized_text("about", LONG, needed=False),
         steps=tuple(_step(step) for step in steps),
@@ -100,19 +100,19 @@ def _lesson(table: TomlTable) -> Lesson:
             "minutes",
             gettext_lazy("The plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
         )
-    table.done()
+    table.report_unknown_keys()
     return found
 
 
 def _teacher(table: TomlTable) -> Teacher:
     plan = []
     for part in table.tables("plan", MOST_STEPS):
-        plan.append(PlanPart(part.whole("minutes", 1, MOST_MINUTES), part.localized_text("what", LONG)))
-        part.done()
+        plan.append(PlanPart(part.integer("minutes", 1, MOST_MINUTES), part.localized_text("what", LONG)))
+        part.report_unknown_keys()
     found = Teacher(
         table.localized_text("aims", LONG), tuple(plan), table.localized_text("mistakes", LONG, needed=False)
     )
-    table.done()
+    table.report_unknown_keys()
     return found
 
 
@@ -133,7 +133,7 @@ def _step(table: TomlTable) -> LessonStep:
     )
     if found.view is None and found.question and found.question.kind in ("head", "token"):
         table.fault("question", gettext_lazy("A head or token is picked in a view; this step has none."))
-    table.done()
+    table.report_unknown_keys()
     return found
 
 
@@ -143,7 +143,7 @@ def _view(table: TomlTable) -> LessonView:
     links = [_link(table, "also", link) for link in table.words("also")]
     also = tuple(LessonView(*link) for link in links)
     found = LessonView(page, query, table.words("highlight"), table.flag("yours"), also)
-    table.done()
+    table.report_unknown_keys()
     return found
 
 
@@ -205,11 +205,11 @@ def _question(table: TomlTable) -> LessonQuestion:
         check=call,
         right=right,
         tolerance=table.number("tolerance", needed=False),
-        hints=table.many_said("hints", MOST_HINTS, LONG),
+        hints=table.localized_texts("hints", MOST_HINTS, LONG),
         expected=table.localized_text("expected", LONG, needed=False),
         reveal=table.localized_text("reveal", LONG, needed=False),
     )
-    table.done()
+    table.report_unknown_keys()
     return found
 
 
@@ -237,7 +237,7 @@ def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
         if key not in table.seen:
             table.fault("name", gettext_lazy("The check {check} needs “{key}”.", check=name, key=key))
     if not beside:
-        table.done()
+        table.report_unknown_keys()
     return CheckCall(name, tuple(given))
 
 

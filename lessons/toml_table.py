@@ -15,12 +15,12 @@ ENTRY = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
 QUOTES = re.compile(r'\\.|"""|\'\'\'')
 
 
-def lines(text: str) -> dict[Path, int]:
+def line_numbers(text: str) -> dict[Path, int]:
     """Return the line number, from 1, of each table and of each key of a TOML text, by its path.
 
     Only keys at the beginning of a line are found. Tables of an array are numbered from 0.
 
-    >>> lines('a = 1\\n[[step]]\\ntitle.en = "x"\\n[[step]]\\n')
+    >>> line_numbers('a = 1\\n[[step]]\\ntitle.en = "x"\\n[[step]]\\n')
     {('a',): 1, ('step', 0): 2, ('step', 0, 'title', 'en'): 3, ('step', 1): 4}
     """
     found: dict[Path, int] = {}
@@ -114,7 +114,7 @@ class TomlTable:
         """Mark all keys of the table as read, because an earlier error makes them meaningless."""
         self.seen.update(self.values)
 
-    def done(self) -> None:
+    def report_unknown_keys(self) -> None:
         """Record an error for every key that was not read, which is usually misspelt."""
         for name in self.values:
             if name not in self.seen:
@@ -136,7 +136,7 @@ class TomlTable:
             return LocalizedText()
         return self._localized_text(name, value, most)
 
-    def many_said(self, name: str, count: int, most: int) -> tuple[LocalizedText, ...]:
+    def localized_texts(self, name: str, count: int, most: int) -> tuple[LocalizedText, ...]:
         """Return the list of at most ``count`` localised texts of a key; empty if the key is missing."""
         value = self.take(name)
         if value is None:
@@ -169,7 +169,7 @@ class TomlTable:
             return ()
         return tuple(value)
 
-    def whole(self, name: str, least: int, most: int) -> int:
+    def integer(self, name: str, least: int, most: int) -> int:
         """Return the required integer of a key, which must be from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not int or not least <= value <= most:

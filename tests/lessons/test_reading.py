@@ -9,7 +9,7 @@ import pytest
 from lessons.checks import CHECKS
 from lessons.reading import MOST_BYTES, Unreadable, lesson_of
 from lessons.schema import CheckCall, Lesson
-from lessons.toml_table import lines
+from lessons.toml_table import line_numbers
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 
@@ -177,4 +177,4 @@ def test_what_a_check_reads_may_be_another_text() -> None:
 
 def test_line_separators_inside_a_text_begin_no_line() -> None:
     for mark in ("\x85", "\u2028", "\x0c", "\x1c"):
-        assert lines(f'a = "x{mark}y"\r\nb = 2\n') == {("a",): 1, ("b",): 2}
+        assert line_numbers(f'a = "x{mark}y"\r\nb = 2\n') == {("a",): 1, ("b",): 2}
