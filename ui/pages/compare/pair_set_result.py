@@ -117,9 +117,7 @@ def _describe_skipped(many: int, size: int, reason: str) -> str:
     )
 
 
-def measure_set(
-    choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions, shared: bool = False
-) -> PairSet | None:
+def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions, shared: bool) -> PairSet | None:
     """Compare the attention of every head on both texts of each pair, until the reader stops.
 
     If ``shared`` is True, only words that both texts have are compared. Pairs that the model cannot read are left out.

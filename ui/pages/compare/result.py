@@ -201,8 +201,7 @@ def comparison_provenance(found: Comparison) -> dict[str, Any]:
     one, other = _both_captions(found)
     edits = found.sides.edits
     settings = edit_settings(edits, found.sides.beside.right) if edits else {}
-    words = {"replaced_words": "left out"} if found.sides.options.shared else {}
-    return {"first": one, "second": other, "removed": pack(edits), **words, **settings}
+    return {"first": one, "second": other, "removed": pack(edits), **_left_out_words(found), **settings}
 
 
 def divergence_provenance(found: Comparison) -> dict[str, Any]:
@@ -216,7 +215,13 @@ def _captions(found: Comparison) -> list[list[str]]:
     about = [
         [name.replace("_", " "), format_value(one.get(name)), format_value(other.get(name))] for name in one | other
     ]
-    return [*about, ["removed", "", pack(found.sides.edits)]]
+    words = [[name.replace("_", " "), value, value] for name, value in _left_out_words(found).items()]
+    return [*about, ["removed", "", pack(found.sides.edits)], *words]
+
+
+def _left_out_words(found: Comparison) -> dict[str, str]:
+    """Return a field of the provenance if replaced words are not compared, else no field."""
+    return {"replaced_words": "left out"} if found.sides.options.shared else {}
 
 
 def _both_captions(found: Comparison) -> tuple[dict[str, Any], dict[str, Any]]:

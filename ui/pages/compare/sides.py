@@ -140,9 +140,9 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
             role="status",
         )
         return None
-    beside = _align_cached(left, right, look)
-    if options.differs == "text":
-        beside = _pick_words(beside)
+    aligned = _align_cached(left, right, look)
+    beside = _pick_words(aligned) if options.differs == "text" else aligned
+    options = replace(options, shared=beside is not aligned)  # texts without replaced words draw no widget for it
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)

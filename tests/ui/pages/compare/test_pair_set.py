@@ -10,6 +10,7 @@ from attention.comparison import AlignedViews, changes, same_heads
 from attention.view import View
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.asking import asked, notes, says, stands
+from tests.support.savedfiles import SavedBytes, parts, text_of
 from ui.pages.compare.pair_set import READY, pairs_csv
 from ui.show.text import format_small
 
@@ -68,6 +69,15 @@ def test_replaced_words_are_left_out_of_the_change(show: str) -> None:
         says(page, f"head {most[0]}-{most[1]} of 72 changes most: {format_small(float(change.max()))} bits")
         says(page, "“tired”, “wide”")  # are named as words that are not compared
     stands(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("differs", ["text", "edit"])
+def test_only_texts_with_replaced_words_state_that_these_are_left_out(differs: str, saved_bytes: SavedBytes) -> None:
+    page = asked("compare", model=EMBEDDED, text=TIRED, other=WIDE, differs=differs, edits="a0-1", shared=1)
+    _table, provenance = parts(saved_bytes(page, "Save all heads"))
+    assert (provenance.get("replaced_words") == "left out") is (differs == "text")
+    assert ("replaced words" in text_of(saved_bytes(page, "Save as HTML"))) is (differs == "text")
 
 
 @pytest.mark.slow
