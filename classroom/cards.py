@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, fields
 
-from classroom.errors import NotInClass
+from classroom.errors import wrong_length
 from i18n import gettext_lazy
 
 LONGEST_TEXT = 500  # characters of the sentence and of each name
@@ -39,15 +39,10 @@ class Card:
     def to_json(self) -> str:
         """Return the card as JSON; raise NotInClass if the sentence is too long for a card."""
         written = json.dumps(asdict(self), ensure_ascii=False)
-        if len(self.text) > LONGEST_TEXT or len(written) > LONGEST_CARD:
-            raise NotInClass(
-                gettext_lazy(
-                    "{field} has {n:,} characters; expected 1 to {most:,}.",
-                    field=gettext_lazy("Sentence"),
-                    most=LONGEST_TEXT,
-                    n=len(self.text),
-                )
-            )
+        if len(self.text) > LONGEST_TEXT:
+            raise wrong_length(gettext_lazy("Sentence"), len(self.text), LONGEST_TEXT)
+        if len(written) > LONGEST_CARD:
+            raise wrong_length(gettext_lazy("Card"), len(written), LONGEST_CARD)
         return written
 
 

@@ -13,6 +13,13 @@ class NotInClass(ValueError):
         self.sentence = sentence
 
 
+def wrong_length(field: str, n: int, most: int) -> NotInClass:
+    """Return the error for a text of ``n`` characters if 1 to ``most`` are allowed; ``field`` names the text."""
+    return NotInClass(
+        gettext_lazy("{field} has {n:,} characters; expected 1 to {most:,}.", field=field, n=n, most=most)
+    )
+
+
 def no_room(code: str) -> str:
     """Return the message for a code to which no class of students belongs."""
     return gettext_lazy("There is no class “{code}”: it is closed, or the code is wrong.", code=code[:20])

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from classroom.cards import Card, PostedCard, read_card
-from classroom.errors import NotInClass, no_room
+from classroom.errors import NotInClass, no_room, wrong_length
 from classroom.question import Question, read
 from classroom.room_views import Answer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
@@ -98,14 +98,7 @@ class Store:
         """
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
-            raise NotInClass(
-                gettext_lazy(
-                    "{field} has {n:,} characters; expected 1 to {most:,}.",
-                    field=gettext_lazy("Name"),
-                    most=LONGEST_NAME,
-                    n=len(name),
-                )
-            )
+            raise wrong_length(gettext_lazy("Name"), len(name), LONGEST_NAME)
         code = code.strip().upper()
         with self._change_room(code) as base:
             secret = _hash_member(code, who)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom.cards import LONGEST_TEXT, Card, read_card
+from classroom.cards import LONGEST_CARD, LONGEST_TEXT, Card, read_card
 from classroom.errors import NotInClass
 from classroom.store import MOST_CARDS, Store
 
@@ -80,6 +80,8 @@ def test_a_card_is_posted_once_and_an_author_has_a_limit(store: Store, code: str
 def test_a_long_sentence_is_refused(store: Store, code: str) -> None:
     with pytest.raises(NotInClass, match=str(LONGEST_TEXT)):
         store.post_card(code, ANNA, replace(CARD, text="a" * (LONGEST_TEXT + 1)))
+    with pytest.raises(NotInClass, match=f"{LONGEST_CARD:,}"):
+        store.post_card(code, ANNA, replace(CARD, text="a", address="/" + "a" * LONGEST_CARD))
 
 
 def test_deleted_names_take_their_cards_along(store: Store, code: str) -> None:
