@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from attention.head_names import parse_head
-from classroom.errors import NotInClass
+from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
 
 Kind = Literal["choice", "number", "word", "head", "text"]
@@ -58,14 +58,7 @@ class Question:
             )
         for prompt in (self.prompt, *(one.prompt for one in self.translations)):
             if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
-                raise NotInClass(
-                    gettext_lazy(
-                        "{field} has {n:,} characters; expected 1 to {most:,}.",
-                        field=gettext_lazy("Question"),
-                        most=LONGEST_PROMPT,
-                        n=len(prompt),
-                    )
-                )
+                raise wrong_length(gettext_lazy("Question"), len(prompt), LONGEST_PROMPT)
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
                 gettext_lazy(
@@ -99,14 +92,7 @@ class Question:
         if not said:
             raise NotInClass(gettext_lazy("Answer first: pick or type."))
         if len(said) > LONGEST_ANSWER:
-            raise NotInClass(
-                gettext_lazy(
-                    "{field} has {n:,} characters; expected 1 to {most:,}.",
-                    field=gettext_lazy("Answer"),
-                    most=LONGEST_ANSWER,
-                    n=len(answer.strip()),
-                )
-            )
+            raise wrong_length(gettext_lazy("Answer"), len(said), LONGEST_ANSWER)
         if self.kind == "choice" and said not in self.options:
             raise NotInClass(gettext_lazy("“{said}” is not a choice. Pick one.", said=said[:80]))
         if self.kind == "number":
@@ -169,30 +155,29 @@ def is_correct(question: Question, answer: str) -> bool:
     [True, True, False, False, False]
     """
     if question.kind == "number":
+        right = Decimal(question.truth.removesuffix(PERCENT))
         return any(
             abs(float(said) - float(right)) <= question.tolerance + 1e-9 or _is_rounded(said, right)
-            for said, right in _in_same_unit(answer, question.truth)
+            for said in _in_unit_of(question.truth, answer)
         )
     return answer.casefold() == question.truth.casefold()
 
 
-def _in_same_unit(answer: str, truth: str) -> list[tuple[Decimal, Decimal]]:
-    """Return pairs of answer and truth in the same unit, of which one must match.
+def _in_unit_of(truth: str, answer: str) -> list[Decimal]:
+    """Return an answer in the unit of the truth; there are two values if the answer's unit is not known.
 
     "51%" is 0.51 if the truth is at most 1, otherwise 51. If the truth is a percentage, an answer without a sign may be
     a percentage or a share.
 
-    >>> [[str(said) for said, _right in _in_same_unit("51%", truth)] for truth in ("51", "51.4%", "0.51")]
-    [['51'], ['51'], ['0.51']]
-    >>> [str(right) for _said, right in _in_same_unit("0.51", "51%")]
-    ['51', '0.51']
+    >>> [str(one) for truth in ("51", "51.4%", "0.51") for one in _in_unit_of(truth, "51%")]
+    ['51', '51', '0.51']
+    >>> [str(one) for one in _in_unit_of("51%", "0.51")]
+    ['0.51', '51']
     """
     said, right = (Decimal(number.removesuffix(PERCENT)) for number in (answer, truth))
-    if answer.endswith(PERCENT) and not truth.endswith(PERCENT):
-        return [(said.scaleb(-2) if abs(float(right)) <= 1 else said, right)]
-    if truth.endswith(PERCENT) and not answer.endswith(PERCENT):
-        return [(said, right), (said, right.scaleb(-2))]
-    return [(said, right)]
+    if truth.endswith(PERCENT):
+        return [said] if answer.endswith(PERCENT) else [said, said.scaleb(2)]
+    return [said.scaleb(-2) if answer.endswith(PERCENT) and abs(float(right)) <= 1 else said]
 
 
 def _is_rounded(one: Decimal, other: Decimal) -> bool:

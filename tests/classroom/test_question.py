@@ -139,6 +139,11 @@ def test_a_percentage_is_compared_as(truth: str, right: tuple[str, ...], wrong: 
     assert [said for said in (*right, *wrong) if is_correct(question, question.normal(said))] == list(right)
 
 
+def test_a_tolerance_is_in_the_unit_of_the_truth() -> None:
+    question = Question("number", "?", truth="85%", tolerance=0.5)
+    assert [is_correct(question, said) for said in ("0.854", "85.4", "0.4", "0.36", "86")] == [True, True, *[False] * 3]
+
+
 def test_a_lesson_s_tolerance_holds_for_a_percentage() -> None:
     question = Question("number", "?", truth="0.6", tolerance=0.02)
     assert [is_correct(question, said) for said in ("62%", "62.5%")] == [True, False]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.view import DisplayToken
 from classroom.errors import NotInClass
-from classroom.question import KINDS, Kind, TranslatedQuestion
+from classroom.question import KINDS, PERCENT, Kind, TranslatedQuestion
 from classroom.question import Question as Asked
 from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, use_language
 from i18n.lists import join_sentences
@@ -374,7 +374,9 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
     if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
         return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
     if isinstance(right.answer, int | float):
-        return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance)
+        # A class accepts a share and a percentage if the correct answer is a percentage.
+        scale, sign = (100, PERCENT) if right.is_share else (1, "")
+        return Asked("number", prompt, truth=f"{scale * right.answer:g}{sign}", tolerance=scale * tolerance)
     return Asked("word", prompt, truth=right.answer)
 
 

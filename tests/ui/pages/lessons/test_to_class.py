@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from classroom.question import TranslatedQuestion
+from classroom.question import TranslatedQuestion, is_correct
 from classroom.store import Store
 from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
@@ -38,6 +38,12 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     assert (made.kind, made.truth) == ("head", "3.1")
     made = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
+    share = CheckedAnswer(0.68, NOTHING, tolerance=0.01, is_share=True)
+    made = class_question(KEY, LessonQuestion("number", ASK), share, seen)
+    assert (made.truth, made.tolerance) == ("68%", 1)
+    said = (0.69, 69, 0.7, 70, 0.0068)
+    assert [is_correct(made, made.normal(f"{one:g}")) for one in said] == [True, True, False, False, False]
+    assert [share.accepts(one) or share.share(one) is not None for one in said] == [True, True, False, False, False]
     made = class_question(KEY, LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
     assert (made.kind, made.truth) == ("word", "animal")
     assert [class_question(KEY, LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
