@@ -20,7 +20,6 @@ from classroom.question import (
 )
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
-from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -31,7 +30,7 @@ from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, own_query, page_query
-from ui.state.view_state import ViewState, named_fields
+from ui.state.view_state import ViewState, shared_fields
 from viz.components.page_scripts import follow_class
 from viz.figures.token_bars import bars
 
@@ -275,7 +274,7 @@ def _address(view: str, query: Mapping[str, Any]) -> str:
 
     A query without these fields has their defaults.
     """
-    written = urlencode({**named_fields(ViewState()), **query, **view_fields(view)})
+    written = urlencode({**shared_fields(ViewState()), **query, **view_fields(view)})
     return f"/{BY_VIEW[view].path}?{written}"
 
 
@@ -308,7 +307,7 @@ def show_class(board: TeacherView, *before: str) -> None:
     """
     show_notice(join_sentences(*before, class_summary(board)), role="status")
     # The container stays without lost students: a popover below it would otherwise close if a student is lost.
-    with st.container(key="class_lost_names"):
+    with st.container(key="private_lost_names"):
         if not (lost := _lost_students(board)):
             return
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.
@@ -408,8 +407,7 @@ def _rejoin_class() -> None:
 def _open(address: str, path: str) -> None:
     """Open the teacher's view from the page at ``path``; ignore an address that names no page of this app."""
     there, _sep, written = address.removeprefix("/").partition("?")
-    # A view that an earlier version stored names no model if it was the embedded encoder.
-    found = view_of_link(there, {"model": EMBEDDED, **dict(parse_qsl(written, keep_blank_values=True))})
+    found = view_of_link(there, dict(parse_qsl(written, keep_blank_values=True)))
     if found is None:
         return
     view, query = found

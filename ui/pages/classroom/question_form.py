@@ -31,8 +31,8 @@ _DRAFTS: VisitorValues[dict[str, str]] = VisitorValues(MOST_ROOMS)
 
 def draw_question_form(code: str) -> None:
     """Draw the fields of the question, its kind of answer and the correct answer if known."""
-    # assets/app.css hides the form in the projector view.
-    with st.container(key="class_teacher_form"), st.expander(_("Ask the class"), expanded=True):
+    # A projector does not show containers whose key begins with "private_" (assets/app.css).
+    with st.container(key="private_form"), st.expander(_("Ask the class"), expanded=True):
         st.segmented_control(
             _("Answer type"),
             KINDS,

@@ -164,8 +164,7 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
 
 def _draw_privately(board: TeacherView) -> None:
     """Draw the answers to the latest question, or to an earlier one that the teacher picks; students do not see it."""
-    # assets/app.css hides the answers in the projector view.
-    with st.container(key="class_teacher_answers"), st.expander(_("View privately")):
+    with st.container(key="private_answers"), st.expander(_("View privately")):
         numbers = range(len(board.questions), 0, -1)
         number = st.selectbox(
             _("Question"), numbers, key=f"desk_question_{board.asked}", help=_("What the view shows."), width=120
