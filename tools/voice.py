@@ -222,11 +222,6 @@ def public_classes(source: str, name: str) -> set[str]:
     return {found for found in classes if not found.startswith("_")}
 
 
-def repeated_classes(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the class names that several modules define, with the modules; omit tests and private names."""
-    return shared_names({name: public_classes(source, name) for name, source in sources})
-
-
 def shared_names(classes: Mapping[str, set[str]]) -> dict[str, list[str]]:
     """Return the names that several modules define, with the modules, from the names of each module.
 

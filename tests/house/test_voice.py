@@ -17,9 +17,10 @@ from tools.voice import (
     faults,
     lower_limits,
     measure,
+    public_classes,
     quoted_messages,
-    repeated_classes,
     report,
+    shared_names,
 )
 
 SAID = '"""What is told."""\n\n\ndef told() -> None:\n    """Where nobody reads."""\n'
@@ -86,12 +87,14 @@ def test_limits_are_only_lowered() -> None:
 
 
 def test_repeated_classes_are_found() -> None:
-    sources = [
-        ("a.py", "class A: ...\nclass _B: ..."),
-        ("b.py", "class A: ...\nclass _B: ..."),
-        ("tests/c.py", "class C: ..."),
-    ]
-    assert repeated_classes([*sources, ("d.py", "class C: ...")]) == {"A": ["a.py", "b.py"]}
+    sources = {
+        "a.py": "class A: ...\nclass _B: ...",
+        "b.py": "class A: ...\nclass _B: ...",
+        "tests/c.py": "class C: ...",
+        "d.py": "class C: ...",
+    }
+    classes = {name: public_classes(source, name) for name, source in sources.items()}
+    assert shared_names(classes) == {"A": ["a.py", "b.py"]}
 
 
 def test_only_messages_of_several_words_count_as_quoted() -> None:

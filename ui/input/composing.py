@@ -25,7 +25,7 @@ from ui.state.session import (
     show_while_typing,
     typing_origin,
 )
-from ui.state.view_state import EXAMPLES, ViewState, example_of, fits, named_fields
+from ui.state.view_state import EXAMPLES, ViewState, example_of, fits, shared_fields
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -51,7 +51,7 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(
-        choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, named_fields(choice)
+        choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, shared_fields(choice)
     )
     with st.container(key=ROW, horizontal=True, vertical_alignment="bottom"):
         composer.mount(data, KEY, _on_submit)

@@ -98,12 +98,12 @@ def to_query(choice: ViewState) -> dict[str, str]:
     return query
 
 
-def named_fields(choice: ViewState) -> dict[str, str]:
+def shared_fields(choice: ViewState) -> dict[str, str]:
     """Return the fields that a link to share contains even if they are defaults: the model and a short text.
 
     ``to_query`` writes a longer text itself, compressed. An opened file replaces model and text, so it needs neither.
 
-    >>> named_fields(ViewState(model="bert-base-uncased", text="A cat.")), named_fields(ViewState(opened="a1"))
+    >>> shared_fields(ViewState(model="bert-base-uncased", text="A cat.")), shared_fields(ViewState(opened="a1"))
     ({'model': 'bert-base-uncased', 'text': 'A cat.'}, {})
     """
     if choice.opened:

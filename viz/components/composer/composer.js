@@ -13,7 +13,7 @@ import { _, speak } from "../shared/words.js";
  * @property {boolean} takesTarget
  * @property {{title: string, text: string, pair: string}[]} examples
  * @property {boolean} live whether texts are read while they are typed
- * @property {Record<string, string>} named fields of the address that a copied link names, even if they are defaults
+ * @property {Record<string, string>} sharedFields fields of the address that a copied link names, also defaults
  * @property {Record<string, string>} [words]
  */
 
@@ -95,20 +95,20 @@ function field(name, label, placeholder) {
 }
 
 /**
- * Return the link that restores a view for others: the page's address with the fields `named` unless it has them, and
- * without the visitor's class.
+ * Return the link that restores a view for others: the page's address with the fields `sharedFields` unless it has
+ * them, and without the visitor's class.
  */
-export function linkOf(address, named) {
+export function linkOf(address, sharedFields) {
   const link = new URL(address);
-  for (const [name, value] of Object.entries(named)) {
+  for (const [name, value] of Object.entries(sharedFields)) {
     if (!link.searchParams.has(name)) link.searchParams.set(name, value);
   }
   link.searchParams.delete("class");
   return link.href;
 }
 
-async function copyLink(button, named) {
-  const link = linkOf(location.href, named);
+async function copyLink(button, sharedFields) {
+  const link = linkOf(location.href, sharedFields);
   try {
     await navigator.clipboard.writeText(link);
     button.textContent = _("Link copied");
@@ -271,7 +271,7 @@ function submitting(box) {
 function listen(box) {
   const { submit, typed } = submitting(box);
   box.read.addEventListener("click", submit);
-  box.share.addEventListener("click", () => copyLink(box.share, box.data.named));
+  box.share.addEventListener("click", () => copyLink(box.share, box.data.sharedFields));
   for (const name of FIELDS) {
     const { area } = box.fields[name];
     area.addEventListener("keydown", (event) => {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -19,14 +18,14 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     takes_pair: bool,
     takes_target: bool,
     examples: Sequence[Mapping[str, Any]],
-    live: bool = False,
-    named: Mapping[str, str] = MappingProxyType({}),
+    live: bool,
+    shared_fields: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the data for composer.js, with the fields of its typedef ComposerData.
 
     ``pair`` is the second text, and ``target`` the input of a decoder; ``takes_pair`` and ``takes_target`` show fields
     for them. The menu offers the texts in ``examples``. If ``live`` is set, a text is read while the visitor types.
-    A copied link always contains the fields of the address in ``named``.
+    A copied link always contains the fields of the address in ``shared_fields``.
     """
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
@@ -37,7 +36,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
         "takesTarget": takes_target,
         "examples": shown,
         "live": live,
-        "named": dict(named),
+        "sharedFields": dict(shared_fields),
         **words_field("composer/composer"),
     }
 

@@ -112,7 +112,7 @@ export function truth(facts) {
   const link = linkIn(facts);
   if (!rows || !link) return fill(say.bare, { text: headName(say, layer, head) });
   const { values, own, said, top } = link;
-  const [out, number] = [facing === "out", signed ? short : percentOf(facts, link)];
+  const [out, number] = [facing === "out", signed ? short : percentOf(values[said], remainderIn(facts, link))];
   const [asked, answer] = [quoteWord(pivots, pivot), own(said) ? say.itself : quoteWord(others, said)];
   const ends = out
     ? { query: asked, key: answer }
@@ -183,10 +183,11 @@ export function doubt(facts) {
   const { say, rows, facing, rest, layer, head } = facts;
   const link = linkIn(facts);
   if (!rows || !link) return "";
-  const { said } = link;
+  const { values, said } = link;
   const out = facing === "out";
-  const { known, corrected, own } = remainderIn(facts, link);
-  const number = percentOf(facts, link);
+  const remainder = remainderIn(facts, link);
+  const { known, corrected, own } = remainder;
+  const number = percentOf(values[said], remainder);
   const clauses = known ? baselines(facts, said, known, number) : [];
   if (clauses.length && corrected && own !== null) {
     const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
@@ -218,12 +219,10 @@ function remainderIn(facts, { values, said }) {
 
 /**
  * Return the format of a link's weight and baselines: with a decimal if whole percents would not add up.
- * @param {Facts} facts @param {NonNullable<ReturnType<typeof linkIn>>} link
+ * @param {number} weight @param {ReturnType<typeof remainderIn>} remainder
  */
-function percentOf(facts, link) {
-  const { known, own } = remainderIn(facts, link);
-  return known && own !== null && !addsUp(link.values[link.said], known, own) ? finePercent : percent;
-}
+const percentOf = (weight, { known, own }) =>
+  known && own !== null && !addsUp(weight, known, own) ? finePercent : percent;
 
 /**
  * Return true if weight − baseline = remainder also holds for the three as whole percents. A remainder of 1 is refused,
