@@ -11,19 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
-from i18n import _
+from i18n import _, error_message
 from inference import TraceRequest, UserError
 from ui.input.composing import compose
 from ui.input.controls import control_row
-from ui.input.probes import Probe
+from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.input.unknown_words import require_readable
 from ui.pages.find.question import (
     FindOptions,
     answer,
     compare,
-    draw_probe_files,
     has_enough_words,
-    pick_probe,
     pick_strength,
     pick_words,
     strongest_link,
@@ -38,7 +36,7 @@ from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
-from ui.state.session import get_view_state
+from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
 
 
@@ -69,6 +67,82 @@ def _columns(asked: HeadAnswers) -> list[tuple[str, FloatArray]]:
 
 def _digits(weight: float) -> float | None:
     return None if np.isnan(weight) else float(f"{weight:.6g}")
+
+
+PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
+NAME = "probe_name"
+MINE = -1  # index for the reader's own text
+
+
+def probes() -> tuple[Probe, ...]:
+    """Return the reader's own probes, then those of the library."""
+    mine: tuple[Probe, ...] = st.session_state.get(OWN, ())
+    return (*mine, *LIBRARY)
+
+
+def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
+    """Draw the widget that selects a ready question in ``row``; return the question about the current text, or None.
+
+    A question, called probe, is a word of a text and the candidates that a head may link it to.
+    """
+    known = probes()
+    now = probe_of(choice.text, known)
+    st.session_state[PICK] = MINE if now is None else known.index(now)
+    row.selectbox(
+        _("Ready question"),
+        range(MINE, len(known)),
+        key=PICK,
+        format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
+        on_change=_set_probe,
+        help=_("A word, two candidates, a changed text and rewordings."),
+        width=360,
+    )
+    return now
+
+
+def _set_probe() -> None:
+    at = st.session_state[PICK]
+    if at != MINE:
+        set_view_state(**FRESH, text=probes()[at].text, pair="")
+        set_params(FindOptions, against=None, other="", neutral="", clicking="source")
+
+
+def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
+    """Draw the controls that save the current question as a probe, and that open saved probes."""
+    with st.expander(_("Your own questions")):
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("The question's name in the list"))
+        source, first, second = (
+            asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
+        )
+        now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
+        mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
+        download_button(
+            _("Save the questions"),
+            dump_probes([*mine, now]),
+            "headlight-probes.json",
+            _("This question and those you opened."),
+            kind="application/json",
+        )
+        st.file_uploader(
+            _("Open questions"),
+            type="json",
+            key=UPLOAD,
+            on_change=_open,
+            max_upload_size=5,
+            help=_("A file of questions saved here"),
+        )
+        if problem := st.session_state.pop(PROBLEM, ""):
+            show_notice(problem)
+
+
+def _open() -> None:
+    uploaded = st.session_state[UPLOAD]
+    if uploaded is None:
+        return
+    try:
+        st.session_state[OWN] = parse_probes(uploaded.getvalue())
+    except ValueError as error:
+        st.session_state[PROBLEM] = error_message(error)
 
 
 OTHER, NEUTRAL = "find_other", "find_neutral"

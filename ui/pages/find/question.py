@@ -1,4 +1,4 @@
-"""The question of the view Find: its options and three words, their controls, and the answer's figures.
+"""The question of the view Find: its options and three words, and the sentences and figures that answer it.
 
 The question is which heads prefer the first of two candidates as the target of a source word.
 """
@@ -17,13 +17,12 @@ from attention.head_names import head_label
 from attention.head_search import LEAST, Flags, between_words, flips, follows, prefers_first
 from attention.mask import FloatArray
 from attention.view import View
-from i18n import _, error_message, gettext_lazy, translate
-from ui.input.probes import LIBRARY, Probe, dump_probes, guess_nouns, is_likely_noun, parse_probes, probe_of
+from i18n import _, gettext_lazy, translate
+from ui.input.probes import Probe, guess_nouns, is_likely_noun
 from ui.run.head_answers import FLIPS, STRENGTHS, HeadAnswers, Words, strengths_computation
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import download_button
 from ui.show.text import (
     decimals_of_difference,
     format_comma_list,
@@ -34,7 +33,7 @@ from ui.show.text import (
 )
 from ui.state.params import drop_place, set_params
 from ui.state.selection import find_word, select
-from ui.state.session import FRESH, set_view_state
+from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
@@ -116,82 +115,6 @@ def _cell_of_token(view: View, token: int | None) -> int | None:
 
 def _quote(word: str) -> str:
     return f"“{word}”"
-
-
-PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
-NAME = "probe_name"
-MINE = -1  # index for the reader's own text
-
-
-def probes() -> tuple[Probe, ...]:
-    """Return the reader's own probes, then those of the library."""
-    mine: tuple[Probe, ...] = st.session_state.get(OWN, ())
-    return (*mine, *LIBRARY)
-
-
-def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
-    """Draw the widget that selects a ready question in ``row``; return the question about the current text, or None.
-
-    A question, called probe, is a word of a text and the candidates that a head may link it to.
-    """
-    known = probes()
-    now = probe_of(choice.text, known)
-    st.session_state[PICK] = MINE if now is None else known.index(now)
-    row.selectbox(
-        _("Ready question"),
-        range(MINE, len(known)),
-        key=PICK,
-        format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
-        on_change=_set_probe,
-        help=_("A word, two candidates, a changed text and rewordings."),
-        width=360,
-    )
-    return now
-
-
-def _set_probe() -> None:
-    at = st.session_state[PICK]
-    if at != MINE:
-        set_view_state(**FRESH, text=probes()[at].text, pair="")
-        set_params(FindOptions, against=None, other="", neutral="", clicking="source")
-
-
-def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
-    """Draw the controls that save the current question as a probe, and that open saved probes."""
-    with st.expander(_("Your own questions")):
-        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("The question's name in the list"))
-        source, first, second = (
-            asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
-        )
-        now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
-        mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
-        download_button(
-            _("Save the questions"),
-            dump_probes([*mine, now]),
-            "headlight-probes.json",
-            _("This question and those you opened."),
-            kind="application/json",
-        )
-        st.file_uploader(
-            _("Open questions"),
-            type="json",
-            key=UPLOAD,
-            on_change=_open,
-            max_upload_size=5,
-            help=_("A file of questions saved here"),
-        )
-        if problem := st.session_state.pop(PROBLEM, ""):
-            show_notice(problem)
-
-
-def _open() -> None:
-    uploaded = st.session_state[UPLOAD]
-    if uploaded is None:
-        return
-    try:
-        st.session_state[OWN] = parse_probes(uploaded.getvalue())
-    except ValueError as error:
-        st.session_state[PROBLEM] = error_message(error)
 
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
