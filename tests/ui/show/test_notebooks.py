@@ -29,6 +29,8 @@ from ui.pages.positions import order
 from ui.pages.tokens import page as tokens
 from ui.pages.translate import beams
 from ui.pages.vectors import projection, sentences
+from ui.pages.vectors.umap_jobs import UmapWorker
+from ui.pages.vectors.umap_worker import arrange
 from ui.pages.whole_pass import picture
 from ui.show import chart, microscope
 from ui.show.why_head import KEY as WHY_HEAD
@@ -155,7 +157,7 @@ def offered(
         found[key] = np.ravel(numbers), computation
 
     for module in (sentences, projection):
-        monkeypatch.setattr(module, "PATIENCE", 60)
+        monkeypatch.setattr(module, "PATIENCE", 600)
     monkeypatch.setattr(chart, "_draw_menu", keep)
     for module in (microscope, picture, tokens, beams, writing, pictures):
         monkeypatch.setattr(module, "draw_notebook_menu", keep_matrix)
@@ -288,6 +290,8 @@ def test_a_notebook_gives_the_numbers_of_a_tree_of_tokens(monkeypatch: pytest.Mo
 def test_a_notebook_gives_the_points_of_umap(
     monkeypatch: pytest.MonkeyPatch, query: dict[str, Any], keys: set[str]
 ) -> None:
+    # Without a process of its own, UMAP is compiled once, and its lower priority cannot outlast a wait.
+    monkeypatch.setattr(UmapWorker, "ask", lambda _worker, message, _job: {"points": arrange(**message)})
     compare(offered(monkeypatch, "vectors", {"flat": "umap", **query}), keys)
 
 
