@@ -182,7 +182,7 @@ def draw_methods(  # noqa: PLR0913  (independent options, by name)
     numbers = True if len(cells) <= NUMBERED else None
     draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=told, computation=computation)
     if computation is None:  # The menu has the methods sentence only.
-        draw_notebook_menu(by_word.name, key, by_word.values, lambda: dict(told), None)
+        draw_notebook_menu(by_word.name, key, lambda: by_word.values, lambda: dict(told), lambda: None)
     draw_matrices([by_way], f"{key}_ways", about=told)
 
 

@@ -114,14 +114,15 @@ def _draw_citation(methods: str) -> None:
 def draw_notebook_menu(
     title: str,
     key: str,
-    numbers: Sequence[float] | npt.NDArray[Any],
+    numbers: Callable[[], Sequence[float] | npt.NDArray[Any]],
     provenance: About,
-    computation: Computation | None,
+    computation: Callable[[], Computation | None],
 ) -> None:
     """Draw a menu with the methods sentence, the citation and a notebook, for a figure named ``title``.
 
-    The notebook computes the figure's ``numbers`` by ``computation``; if this is None, there is no notebook. Use this
-    menu for figures that save their own images and tables. ``provenance`` returns the origin of the numbers.
+    ``numbers`` returns the figure's numbers, and ``computation`` the notebook code that computes them; if this is None,
+    there is no notebook. ``provenance`` returns the origin of the numbers. All three are called only while the menu is
+    open. Use this menu for figures that save their own images and tables.
     """
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:
@@ -129,10 +130,10 @@ def draw_notebook_menu(
     with menu:
         about = {"figure": title, **provenance()}
         methods = figure_methods(title, about, "")
-        if computation is not None:
+        if (code := computation()) is not None:
             download_button(
                 _("Python notebook"),
-                computation_notebook(computation, LocalBackend, methods, np.asarray(numbers, np.float64)),
+                computation_notebook(code, LocalBackend, methods, np.asarray(numbers(), np.float64)),
                 f"{file_stem(f'headlight-{key}', about)}.ipynb",
                 title,
                 kind=NOTEBOOK,

@@ -118,7 +118,7 @@ def draw_matrices(  # noqa: PLR0913  (independent options, by name)
     short = [(name, truncate(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
     if computation is not None:
-        draw_notebook_menu(sheets[0].name, key, sheets[0].values, lambda: dict(told), computation)
+        draw_notebook_menu(sheets[0].name, key, lambda: sheets[0].values, lambda: dict(told), lambda: computation)
 
 
 BOTH = gettext_lazy("This sentence and this head")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +154,10 @@ def offered(
         if computation is not None:
             found[key] = figure_numbers(figure), computation
 
-    def keep_matrix(_title: str, key: str, numbers: Numbers, _about: object, computation: Computation) -> None:
-        found[key] = np.ravel(numbers), computation
+    def keep_matrix(
+        _title: str, key: str, numbers: Callable[[], Numbers], _about: object, computation: Callable[[], Computation]
+    ) -> None:
+        found[key] = np.ravel(numbers()), computation()
 
     for module in (sentences, projection):
         monkeypatch.setattr(module, "PATIENCE", 600)
@@ -243,7 +246,7 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
     def write(figure: Figure, key: str, about: chart.About, _computation: object, test: str) -> None:
         found[key] = figure_methods("", {**about(), "axes": axis_names(figure)}, test)
 
-    def write_matrix(title: str, key: str, _numbers: Numbers, about: chart.About, _computation: object) -> None:
+    def write_matrix(title: str, key: str, _numbers: object, about: chart.About, _computation: object) -> None:
         found[key] = figure_methods(title, about(), "")
 
     monkeypatch.setattr(chart, "_draw_menu", write)

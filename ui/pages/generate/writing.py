@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -135,8 +136,8 @@ def _draw_menu(request: NextToken, history: dict[Path, WrittenToken]) -> None:
     known = {path: found.probability for path, found in history.items() if found.probability is not None}
     if known:
         draw_notebook_menu(
-            _("History"), TREE, list(known.values()), lambda: {**model_provenance(), "text": request.text},
-            Computation(CHANCES, request=request, paths=list(known), replace=replace))  # fmt: skip
+            _("History"), TREE, lambda: list(known.values()), lambda: {**model_provenance(), "text": request.text},
+            partial(Computation, CHANCES, request=request, paths=list(known), replace=replace))  # fmt: skip
 
 
 def _go_to_node(request: NextToken) -> None:

@@ -120,7 +120,8 @@ def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) ->
 
 def draw_weights_menu(shown: ShownPicture, options: PicturesOptions, look: PictureSelection) -> None:
     """Draw the menu with the notebook of the attention of the selected token in the selected head."""
-    computation = trace_computation(
+    computation = partial(
+        trace_computation,
         shown,
         options,
         "numbers = selected_weights(trace, selection)",
@@ -128,9 +129,8 @@ def draw_weights_menu(shown: ShownPicture, options: PicturesOptions, look: Pictu
         selection=look,
     )
     about = {**model_fields(shown.trace.model), "picture": shown.title, **asdict(look)}
-    draw_notebook_menu(
-        _("Attention weights"), "picture", selected_weights(shown.trace, look), lambda: about, computation
-    )
+    numbers = partial(selected_weights, shown.trace, look)
+    draw_notebook_menu(_("Attention weights"), "picture", numbers, lambda: about, computation)
 
 
 def _on_click(key: str, trace: Trace, meaning: Callable[[PictureSelection], Mapping[str, object]]) -> None:

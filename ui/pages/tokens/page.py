@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -169,7 +170,8 @@ def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], opti
     ways = [tokenizer_steps_of(one) for one in steps]
     tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("Text"), chosen=word, on_pick=on_pick)
     ids = [token.id for one in steps for token in one.tokens]
-    draw_notebook_menu(_("Tokens"), KEY, ids, page_provenance, Computation(IDS, requests=requests))
+    computation = partial(Computation, IDS, requests=requests)
+    draw_notebook_menu(_("Tokens"), KEY, lambda: ids, page_provenance, computation)
     for one in steps[1:]:
         show_notice(summary(one, texts), role="status")
     st.caption(translate(MARKS))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
@@ -48,8 +50,8 @@ def beam_tree(translation: Translation) -> None:
     fates = [fate for fate in FATES if options.dropped or fate != "dropped"]
     request = beams_request(translation.asked, width_of(options))
     scores = [node.value for node in nodes if node.value is not None]
-    computation = beams_computation(request, search, fates)
-    draw_notebook_menu(_("Beams"), TREE, scores, page_provenance, computation)
+    computation = partial(beams_computation, request, search, fates)
+    draw_notebook_menu(_("Beams"), TREE, lambda: scores, page_provenance, computation)
     st.caption(
         _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
     )

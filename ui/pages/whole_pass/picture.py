@@ -106,8 +106,8 @@ def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: s
         about=about,
     )
     numbers = [asked.result.stages[part.pick].number for part in parts]
-    computation = Computation(SIZES, request=asked.request, stages=numbers)
-    sizes = np.concatenate([part.shares for part in parts])
+    computation = partial(Computation, SIZES, request=asked.request, stages=numbers)
+    sizes = partial(np.concatenate, [part.shares for part in parts])
     draw_notebook_menu(name, f"{KEY}_{zoom}", sizes, lambda: dict(about), computation)
 
 

@@ -27,12 +27,13 @@ from tests.support.asking import allowed, asked, go, notes, press, says, uploade
 from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
-from ui.pages.pictures import source
+from ui.pages.pictures import figures, source
 from ui.pages.pictures.options import ASKING, SHOWS
 from ui.pages.pictures.source import GIVE_AGAIN, GIVEN
 from ui.run.services import get_trace_store
 from ui.show.top_bar import UPLOAD
 from ui.show.why_head import KEY, TRAIL
+from viz.components.picture.content import selected_weights
 
 pytestmark = pytest.mark.slow
 
@@ -87,6 +88,25 @@ def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) 
     assert data["title"] == "A cat"
     assert "CC0" in " ".join(caption.value for caption in page.caption)
     assert [code.value for code in page.code] == [MAKE]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_an_open_menu_alone_computes_the_notebook(monkeypatch: pytest.MonkeyPatch, is_open: bool) -> None:
+    computed = []
+
+    def keep(*arguments: Any) -> Any:
+        computed.append(arguments)
+        return selected_weights(*arguments)
+
+    monkeypatch.setattr(figures, "selected_weights", keep)
+    page = asked("pictures", by="rollout")
+    assert not page.exception
+    assert not computed
+    if is_open:
+        page.session_state["picture_download"] = True
+        page.run()
+        assert not page.exception
+        assert len(computed) == 1
 
 
 @pytest.mark.parametrize("show", SHOWS)
