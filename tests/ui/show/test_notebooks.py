@@ -24,6 +24,7 @@ from tests.support.taughtfolders import put, taught_in
 from ui.pages.explore.page import KEY as MEASURES
 from ui.pages.generate import writing
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.pages.measure import heads as measure
 from ui.pages.pictures import figures as pictures
 from ui.pages.pictures.source import DIGITS, GIVEN
 from ui.pages.positions import order
@@ -264,6 +265,14 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
 def test_a_notebook_gives_the_sources_of_a_head_s_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     found = offered(monkeypatch, "measure", {"control": 0, "data": "pronouns"}, "measure_sources")
     compare(found, {"measure_scores", "measure_map", "measure_sources_query", "measure_sources_key"})
+
+
+@pytest.mark.slow
+def test_a_stopped_random_run_leaves_the_model_s_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "finished_state", lambda run: not run.control)
+    found = offered(monkeypatch, "measure", {"data": "pronouns"})
+    compare(found, {"measure_map"})
+    assert "[False]" in found["measure_map"][1].code
 
 
 @pytest.mark.slow

@@ -264,13 +264,14 @@ def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
 WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
 
 
-def _scores(found: CorpusScores, options: MeasureOptions, code: str, **names: Any) -> Computation | None:
+def _scores(
+    found: CorpusScores, options: MeasureOptions, controls: list[bool], code: str, **names: Any
+) -> Computation | None:
     """Return notebook code that runs ``code`` on ``corpus`` and ``tallies``, the counts of the links that heads find.
 
-    ``tallies`` has the counts of the model and, if they are known, of random weights. ``names`` are the other names
-    that the code uses. Return None for a file of the reader and for a run that was stopped.
+    ``tallies`` has the counts of a run for each of ``controls``, which are True for random weights. ``names`` are the
+    other names that the code uses. Return None for a file of the reader and if one of these runs was stopped.
     """
-    controls = [False] if found.random is None else [False, True]
     runs = [ScoringRun(found.corpus, found.model, found.revision, control) for control in controls]
     if options.data not in READY or not all(map(finished_state, runs)):
         return None
@@ -288,11 +289,8 @@ def _found_links(
     found: CorpusScores, options: MeasureOptions, relation: str, way: str, *, random: bool
 ) -> Computation | None:
     """Return the computation of the links that each head finds; ``random`` is True for random weights."""
-    code = (
-        f"percent = accuracies(tallies[{int(random)}].counts_of(relation), len(corpus.directions))\n"
-        f"numbers = percent{WAYS[way]}"
-    )
-    return _scores(found, options, code, relation=relation, accuracies=accuracies)
+    code = f"percent = accuracies(tallies[0].counts_of(relation), len(corpus.directions))\nnumbers = percent{WAYS[way]}"
+    return _scores(found, options, [random], code, relation=relation, accuracies=accuracies)
 
 
 def _best_heads(
@@ -311,7 +309,8 @@ def _best_heads(
     if has_chance_line(scores):
         code += "\nnumbers += 2 * [best[0].chance]  # the ends of the dotted line"
     relations = [score.relation for score in scores]
-    return _scores(found, options, code, relations=relations, selected=selected, held_out_best=held_out_best)
+    controls = [False] if found.random is None else [False, True]
+    return _scores(found, options, controls, code, relations=relations, selected=selected, held_out_best=held_out_best)
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
