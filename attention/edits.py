@@ -336,10 +336,10 @@ def heads_moved(before: Trace, after: Trace) -> FloatArray:
     return np.array(found, dtype=np.float32)
 
 
-def places_of(trace: Trace) -> list[tuple[int, int]]:
-    """Return (layer, head) for all heads of a model that reads a single text."""
-    records = trace.records()
-    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
+def places_of(trace: Trace, part: str | None = None) -> list[tuple[int, int]]:
+    """Return (layer, head) for all heads of a stack, by default the trace's first stack."""
+    records = trace.records(part)
+    return [(layer, head) for layer in trace.attending(part) for head in range(records[layer].heads)]
 
 
 def as_head_map(places: Sequence[tuple[int, int]], found: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, as_head_map, random_sets
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, as_head_map, places_of, random_sets
 from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _, gettext_lazy
@@ -34,18 +34,12 @@ from viz.figures.head_maps import head_map, mark_heads
 RANDOM_SETS = 20  # The number is small because each set needs a forward pass over all patches.
 
 
-def places_of(trace: Trace) -> list[Head]:
-    """Return the (layer, head) of every head of the picture's stack."""
-    records = trace.records(part_of(trace))
-    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
-
-
 def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Head) -> None:
     """Draw a map of the effect of ablating each head; a click selects a head.
 
     The computation starts on request, because it needs a forward pass for each head.
     """
-    places = places_of(trace)
+    places = places_of(trace, part_of(trace))
     if not _is_requested("heads", watch, _("Ablate each head"), len(places)):
         return
     doing = _("Ablating each head")
@@ -101,7 +95,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
         return
     grid, _picture = grid_and_picture(trace)
     patches = range(grid.start, grid.start + len(grid))
-    sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
+    sets = random_sets(edits, places_of(trace, part_of(trace)), patches, RANDOM_SETS, SEED)
     if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
         return
     found = watch.changes(sets, len(trace.source), _("Computing the comparison"))
@@ -120,7 +114,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     )
     computation = watch.computation(
         f"random_sets(edits, heads, {patches}, {RANDOM_SETS}, {SEED})", "changes", len(trace.source),
-        edits=edits, heads=places_of(trace), random_sets=random_sets)  # fmt: skip
+        edits=edits, heads=places_of(trace, part_of(trace)), random_sets=random_sets)  # fmt: skip
     draw_chart(
         random_figure(found, chosen, theme(), watch.effect),
         "picture_chance",
@@ -211,7 +205,7 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
     draw_panel(
         PicturesOptions,
         case.edits,
-        offered=[Ablate(*place) for place in places_of(trace)],
+        offered=[Ablate(*place) for place in places_of(trace, part_of(trace))],
         describe=lambda edit: describe_edit(edit, trace),
         form=FORM,
     )

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, random_sets
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, places_of, random_sets
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import DisplayToken, View
@@ -99,8 +99,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
 
 def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
     """Return the cross-attention heads in ``scope`` ("head", "layer" or "all") as (layer, head)."""
-    records = trace.records("cross")
-    every = [(layer, at) for layer, record in enumerate(records) for at in range(record.heads)]
+    every = places_of(trace, "cross")
     return {
         "head": [(head.layer, head.head)],
         "layer": [place for place in every if place[0] == head.layer],
@@ -187,12 +186,6 @@ class EditEffects:
     others: FloatArray
 
 
-def places_of(translation: Translation, part: str) -> list[Head]:
-    """Return every head of a stack as (layer, head)."""
-    records = translation.trace.records(part)
-    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
-
-
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
     """Return the effect of each edit set on the translation; fewer if the visitor stops. May raise UserError."""
     question = forcing_request(translation)
@@ -210,7 +203,7 @@ def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> Ed
 def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions) -> None:
     """Ablate each head of a stack in turn and draw the effects as a map; a click on a head ablates it."""
     part = options.side
-    places = places_of(translation, part)
+    places = places_of(translation.trace, part)
     sets = [(Ablate(*place, part),) for place in places]
     found = effects(translation, sets, _("Asking the model"))
     if not len(found.changes):
@@ -293,7 +286,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
-    sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
+    sets = random_sets(edits, places_of(translation.trace, part), keys, RANDOM_SETS, SEED)
     if len(sets) < 2:
         show_notice(_("No other sets have this size."), "status")
         return

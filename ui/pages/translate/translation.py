@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.alignment import END, CrossRowConvention, alignment
-from attention.edits import Ablate, random_sets
+from attention.edits import Ablate, places_of, random_sets
 from attention.trace import Trace
 from attention.view import DisplayToken
 from i18n import _, gettext_lazy
@@ -280,7 +280,7 @@ def describe_forcing(translation: Translation) -> str:
 # Code of notebooks.
 HEADS = """\
 trace = backend.trace(reading)
-heads = [(layer, head) for layer, record in enumerate(trace.records(part)) for head in range(record.heads)]
+heads = places_of(trace, part)
 """
 CANDIDATES = """\
 chances = [found.probability for found in backend.predict(request).candidates]
@@ -318,7 +318,7 @@ def changes_computation(
     """
     return Computation(
         f"{HEADS}{sets}{CHANGES}", reading=trace_of(translation.asked, translation.tokens), request=request, part=part,
-        replace=replace, Ablate=Ablate, random_sets=random_sets, **names)  # fmt: skip
+        places_of=places_of, replace=replace, Ablate=Ablate, random_sets=random_sets, **names)  # fmt: skip
 
 
 def beams_computation(request: NextBeams, search: BeamSearch, fates: Sequence[str]) -> Computation:
@@ -334,7 +334,8 @@ def matrix_computation(
     return Computation(
         f"{HEADS}{kept}numbers = np.mean([{MATRICES} for head in heads], axis=0)",
         reading=trace_of(translation.asked, translation.tokens), part="cross", words=words, special=special,
-        read_at=read_at.value, alignment=alignment, CrossRowConvention=CrossRowConvention)  # fmt: skip
+        read_at=read_at.value, places_of=places_of, alignment=alignment,
+        CrossRowConvention=CrossRowConvention)  # fmt: skip
 
 
 def scores_computation(run: AlignmentRun, state: AlignmentState, convention: int) -> Computation | None:
