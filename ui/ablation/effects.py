@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence, Sized
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet, MaskEdge, Uniform
+from attention.edits import Ablate, EditSet, MaskEdge, Uniform, as_head_map, places_of
 from attention.mask import FloatArray
 from i18n import _
+from inference import TraceRequest
 from inference.tasks.edit_effects import AnyEffects
-from probing.edit_answers import sets_per_request
+from inference.tasks.similarity import SimilarityEffects
+from probing.edit_answers import answers_under, sets_per_request
 from ui.ablation.edits import Head
 from ui.run.progress import stoppable_steps
 from ui.show.tables import csv_table
@@ -59,6 +61,25 @@ def answers_computation(request: AnyEffects, names: Sequence[str], at: int) -> C
         "numbers = [*top.values(), *(watched[name] for name in names if name not in top)]"
     )
     return Computation(code, request=request, names=tuple(names))
+
+
+def head_effects_computation(
+    reading: TraceRequest, request: AnyEffects | SimilarityEffects, tokens: int, number: str
+) -> Computation:
+    """Return notebook code for the change of a number by ablating each head of the trace of ``reading``.
+
+    ``number`` is code that reads the number from ``values``, the answers to ``request`` under each edit set, shape
+    (set, value). ``tokens`` is the length of the text, for batches of the usual size.
+    """
+    code = (
+        "heads = places_of(backend.trace(reading))\n"
+        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
+        "values = answers_under(backend, request, sets, tokens)\n"
+        f"found = {number}\n"
+        "numbers = as_head_map(heads, found[1:] - found[0])"
+    )
+    return Computation(code, reading=reading, request=request, tokens=tokens, places_of=places_of, Ablate=Ablate,
+                       answers_under=answers_under, as_head_map=as_head_map)  # fmt: skip
 
 
 def is_random(sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> bool:

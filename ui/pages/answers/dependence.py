@@ -18,8 +18,7 @@ from i18n import _, translate
 from inference import TraceRequest
 from inference.tasks.answers import BOTH, END, START, AnswerSpan, PassageAnswers
 from inference.tasks.edit_effects import SpanEffects
-from probing.edit_answers import answers_under
-from ui.ablation.effects import heads_csv, measure_changes
+from ui.ablation.effects import head_effects_computation, heads_csv, measure_changes
 from ui.attribution.methods import AttributionRequest, TargetSpan, compute_attributions
 from ui.attribution.views import draw_methods, draw_word_effects, words_csv
 from ui.input.controls import bound_widget, control_row, head_of, keep_head, rank_of
@@ -36,7 +35,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map
 from viz.figures.theme import sides, truncate
-from viz.paper.notebook import Computation, flow_computation
+from viz.paper.notebook import flow_computation
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +173,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
     if asked.span is None or not asked.trace.has_qkv():
         return
     request, (first, last) = asked.request, asked.span
-    places = [(layer, head) for layer in asked.trace.attending() for head in range(asked.trace.records()[layer].heads)]
-
+    places = places_of(asked.trace)
     effects = SpanEffects(
         request.model, request.revision, text=request.text, pair=request.pair or "", first=first, last=last
     )
@@ -205,13 +203,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
     )  # fmt: skip
     ends_read = {BOTH: "values.sum(axis=1)", START: "values[:, 0]", END: "values[:, 1]"}[ends]
-    computation = Computation(
-        "trace = backend.trace(reading)\nheads = places_of(trace)\n"
-        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
-        "values = answers_under(backend, request, sets, len(trace.source))\n"
-        f"logits = {ends_read}\nnumbers = as_head_map(heads, logits[1:] - logits[0])",
-        reading=request, request=effects, places_of=places_of, Ablate=Ablate, answers_under=answers_under,
-        as_head_map=as_head_map)  # fmt: skip
+    computation = head_effects_computation(request, effects, len(asked.trace.source), ends_read)
     draw_chart(figure, "answers_heads_map", on_click=keep_head, about=lambda: origin, computation=computation)
     st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
     download_button(

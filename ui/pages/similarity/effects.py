@@ -19,10 +19,9 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect
 from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityEffects
-from probing.edit_answers import answers_under
 from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.ablation.edits import Head
-from ui.ablation.effects import heads_csv, measure_changes
+from ui.ablation.effects import head_effects_computation, heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
 from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_computation, table_provenance
 from ui.run.notices import show_notice
@@ -99,23 +98,10 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
 
 def _ablations(found: WordTable) -> Computation:
     """Return the computation of the change of the cosine without each head."""
-    asked = found.request
-    code = (
-        "trace = backend.trace(reading)\nheads = places_of(trace)\n"
-        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
-        "cosines = answers_under(backend, request, sets, tokens)[:, 0]\n"
-        "numbers = as_head_map(heads, cosines[1:] - cosines[0])"
-    )
-    return Computation(
-        code,
-        reading=TraceRequest(model=asked.model, revision=asked.revision, text=asked.a),
-        request=SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling),
-        tokens=max(len(found.answer.row_a), len(found.answer.row_b)),
-        places_of=places_of,
-        Ablate=Ablate,
-        answers_under=answers_under,
-        as_head_map=as_head_map,
-    )
+    asked, answer = found.request, found.answer
+    reading = TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)
+    request = SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, answer.pooling)
+    return head_effects_computation(reading, request, max(len(answer.row_a), len(answer.row_b)), "values[:, 0]")
 
 
 def measure_heads(found: WordTable) -> CosineChanges:

@@ -18,12 +18,11 @@ from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
 from inference.tasks.edit_effects import LabelEffects
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
-from probing.edit_answers import answers_under
 from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, JobStatus
 from ui.ablation.controls import chosen_edits, draw_panel
 from ui.ablation.edits import Head, describe_edits
-from ui.ablation.effects import heads_csv, measure_changes
+from ui.ablation.effects import head_effects_computation, heads_csv, measure_changes
 from ui.attribution.views import (
     ExplainedLabel,
     describe_prediction,
@@ -55,18 +54,11 @@ MOST_BARS = 20
 STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 HEADS = "teach_heads"
-# Code of notebooks.
 LABELS = """\
 found = backend.predict(request)
 order = np.argsort(-found.logits[place], kind="stable")
 shares = found.probabilities[place, order]
-numbers = [*shares[:most], *([shares[most:].sum()] if len(shares) > most else [])]"""
-EFFECTS = """\
-trace = backend.trace(reading)
-heads = places_of(trace)
-sets = [(), *((Ablate(*head),) for head in heads)]
-logits = answers_under(backend, request, sets, len(trace.source))[:, label]
-numbers = as_head_map(heads, logits[1:] - logits[0])"""
+numbers = [*shares[:most], *([shares[most:].sum()] if len(shares) > most else [])]"""  # code of a notebook
 LARGEST = gettext_lazy(
     "Ablating head {layer}-{head} changes {what} most: by {size}. {few} of {all} heads change it under a tenth as much."
 )
@@ -228,9 +220,8 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         selected=head,
     )
     about = partial(label_provenance, asked)
-    computation = Computation(
-        EFFECTS, reading=asked.request, request=_question(asked), label=asked.label, places_of=places_of, Ablate=Ablate,
-        answers_under=answers_under, as_head_map=as_head_map)  # fmt: skip
+    number, tokens = f"values[:, {asked.label}]", len(trace.source)
+    computation = head_effects_computation(asked.request, _question(asked), tokens, number)
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=about, computation=computation)
     st.caption(_("Each cell ablates one head. Click it to select its links."))
     download_button(_("Save as CSV"), heads_csv(places, found, unit),
