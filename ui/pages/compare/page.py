@@ -32,7 +32,7 @@ from ui.pages.compare.result import (
     links_csv,
     page_html,
 )
-from ui.pages.compare.sides import Sides, sides_of
+from ui.pages.compare.sides import Sides, aligned_code, sides_of, view_arguments
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
@@ -182,13 +182,10 @@ def _views_computation(sides: Sides, code: str, **names: Any) -> Computation | N
     """
     if sides.requests is None:
         return None
-    look = sides.look
-    begun = (
-        f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
-        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))"
-        f"{'.shared_words()' if sides.options.shared else ''}\n"
-    )
-    return Computation(begun + code, readings=sides.requests, AlignedViews=AlignedViews, View=View, **names)
+    views = f"views = {aligned_code('readings', sides.options.shared)}"
+    return Computation(
+        views, readings=sides.requests, look=view_arguments(sides.look), AlignedViews=AlignedViews, View=View
+    ).then(code, **names)
 
 
 def _row_computation(found: Comparison, shown: Sequence[WordWeights]) -> Computation | None:

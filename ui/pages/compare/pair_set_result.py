@@ -22,6 +22,7 @@ from inference.byte_cache import ByteLru
 from probing.text_pairs import ControlledChange, Mean, Numbers, TextPair, compare_with_control, groups
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.result import SCALED_ROWS
+from ui.pages.compare.sides import aligned_code, view_arguments
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -207,11 +208,9 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions, shared: 
 def mean_change(found: PairSet, choice: ViewState, look: ViewOptions, kind: str) -> Computation:
     """Return notebook code for each head's mean change over the pairs of a kind, "change" or "control"."""
     code = (
-        f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
         "bits = []\n"
         "for pair in readings:\n"
-        "    views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in pair))"
-        f"{'.shared_words()' if found.shared else ''}\n"
+        f"    views = {aligned_code('pair', found.shared)}\n"
         "    bits.append(changes(views, same_heads(views.left, views.right)).bits)\n"
         "values = np.reshape(bits, (len(bits), -1)).astype(np.float64)\n"
         "tested = compare_with_control(values, np.array(controls), np.array(numbered))\n"
@@ -220,6 +219,7 @@ def mean_change(found: PairSet, choice: ViewState, look: ViewOptions, kind: str)
     used = (AlignedViews, View, changes, same_heads, compare_with_control)
     return Computation(
         code,
+        look=view_arguments(look),
         readings=[tuple(_request(choice, text) for text in (pair.a, pair.b)) for pair in found.pairs],
         controls=[pair.control for pair in found.pairs],
         numbered=list(groups(found.pairs)),

@@ -164,6 +164,21 @@ def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
         return None
 
 
+def aligned_code(readings: str, shared: bool) -> str:
+    """Return notebook code, an expression, for the aligned views of two readings.
+
+    ``readings`` is code for the two requests, and ``shared`` leaves out replaced words. The code also uses
+    AlignedViews, View and ``look``, which is the result of ``view_arguments``.
+    """
+    views = f"AlignedViews.align(*(View(backend.trace(reading), *look) for reading in {readings}))"
+    return f"{views}.shared_words()" if shared else views
+
+
+def view_arguments(look: ViewOptions) -> tuple[str | None, bool, bool, bool]:
+    """Return view options as the arguments of View that follow the trace."""
+    return look.part or None, look.words, look.special, look.renormalise
+
+
 @cache
 def _alignment_cache() -> ByteLru[tuple[Aligned, Aligned]]:
     return ByteLru(KEPT)
