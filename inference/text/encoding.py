@@ -178,9 +178,9 @@ def reordered_view(  # noqa: PLR0913  (a map and its view options)
     part: str,
     order: Sequence[int],
     weights: FloatArray,
-    words: bool = False,
-    special: bool = True,
-    renormalise: bool = False,
+    words: bool,
+    special: bool,
+    renormalise: bool,
 ) -> View:
     """Return a view of a map over reordered tokens, with the view options ``words`` to ``renormalise``.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -36,6 +34,8 @@ from viz.paper.notebook import Computation
 HEADS = "order_heads"
 SIDES = ("new", "moved")
 Head = tuple[int, int]  # (layer, head)
+# Code of notebooks, after ``test`` and ``weights``.
+MAP = "numbers = reordered_view(backend.trace(reading), test.part, test.order, weights, *look).weights(0, 0)"
 NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
@@ -48,9 +48,13 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderReques
     layer, head = place
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
+    options = choice.words, choice.special, choice.renormalise
+    reading = displayed_request(choice, trace)
+    tested = None if reading is None else Computation(
+        "test = backend.inspect(request)", request=question, reading=reading, look=options,
+        reordered_view=reordered_view, permute_map=permute_map)  # fmt: skip
     for key, (name, result) in passes.items():
         here = permute_map(result.text[layer].weights(head), test.order)
-        options = choice.words, choice.special, choice.renormalise
         views = [
             reordered_view(trace, test.part, test.order, map_, *options)
             for map_ in (result.mixed[layer].weights(head), here)
@@ -70,36 +74,17 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderReques
             _("{name}: {text}", name=_("largest difference of a weight"), text=off),
         )
         titles = tuple(_("{name}: {text}", name=name, text=text) for text in (_("New order"), _("Permuted")))
-        computations = (
-            _map_computation(choice, trace, question, f"test.{key}.mixed[{layer}].weights({head})"),
-            _map_computation(
-                choice, trace, question, f"permute_map(test.{key}.text[{layer}].weights({head}), test.order)",
-                permute_map=permute_map),
-        )  # fmt: skip
-        for side, title, map_, note, computation in zip(SIDES, titles, shown, notes, computations, strict=True):
+        codes = (
+            f"test.{key}.mixed[{layer}].weights({head})",
+            f"permute_map(test.{key}.text[{layer}].weights({head}), test.order)",
+        )
+        for side, title, map_, note, code in zip(SIDES, titles, shown, notes, codes, strict=True):
+            computation = None if tested is None else tested.then(f"weights = {code}\n{MAP}")
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False, computation=computation)
     st.caption(
         _("Rows attend to columns, in the new order. Left: the new order was run; right: the original map, permuted.")
-    )
-
-
-def _map_computation(
-    choice: ViewState, trace: Trace, question: OrderRequest, code: str, **names: Any
-) -> Computation | None:
-    """Return notebook code for a map over the reordered tokens; ``code`` is an expression of ``test`` for its weights.
-
-    Return None if the displayed trace has no request.
-    """
-    reading = displayed_request(choice, trace)
-    if reading is None:
-        return None
-    begun = f"test = backend.inspect(request)\nweights = {code}\n"
-    shown = "numbers = reordered_view(backend.trace(reading), test.part, test.order, weights, *look).weights(0, 0)"
-    look = (choice.words, choice.special, choice.renormalise)
-    return Computation(
-        begun + shown, request=question, reading=reading, look=look, reordered_view=reordered_view, **names
     )
 
 

@@ -224,7 +224,7 @@ def _deletions(found: WordTable, text: TextDeletions, side: int, kept: Sequence[
     )
     pooled = Pooled(found.request.model, found.request.revision, texts, pooling=found.answer.pooling)
     places = [text.places[at] for at in kept]
-    return table_computation(code, found, pooled=pooled, places=places, cosine=cosine)
+    return table_computation(found).then(code, pooled=pooled, places=places, cosine=cosine)
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:

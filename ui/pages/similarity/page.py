@@ -185,7 +185,7 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
-        computation=table_computation("numbers = table", found),
+        computation=table_computation(found).then("numbers = table"),
     )
 
 
@@ -227,7 +227,7 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-            computation=table_computation(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
+            computation=table_computation(found).then(f"numbers = table.sum(axis={axis})[kept]", kept=kept),
         )  # fmt: skip
     note_omitted(found)
 

@@ -111,10 +111,10 @@ def measure_table(choice: ViewState, other: str, pooling: str) -> WordTable:
     return WordTable(used, answer, (names[0], names[1]), (runs[0], runs[1]), table)
 
 
-def table_computation(code: str, found: WordTable, **names: Any) -> Computation:
-    """Return notebook code that runs ``code`` on ``table``, the parts of the cosine by words."""
-    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
-    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
+def table_computation(found: WordTable) -> Computation:
+    """Return notebook code that computes ``table``, the parts of the cosine by words."""
+    code = "table = sum_runs(backend.inspect(request).found.table, *runs)"
+    return Computation(code, request=found.request, runs=found.runs, sum_runs=sum_runs)
 
 
 def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:

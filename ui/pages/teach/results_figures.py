@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -106,13 +105,10 @@ def _row(name: str, score: SpanCounts) -> list[object]:
     return [name, precision, recall, f1, score.true, score.found, *([low, high] if score.true else [None] * 2)]
 
 
-def _computation(saved: str, code: str, **names: Any) -> Computation:
-    """Return notebook code that runs ``code`` on ``found``, the predictions in the downloaded folder ``saved``.
-
-    ``names`` are the other names that the code uses.
-    """
-    begun = "# The folder in the zip file that “Save model” downloads.\nfound = load_predictions(Path(folder))\n"
-    return Computation(begun + code, folder=saved, Path=Path, load_predictions=load_predictions, **names)
+def _computation(saved: str) -> Computation:
+    """Return notebook code that loads ``found``, the predictions in the downloaded folder ``saved``."""
+    code = "# The folder in the zip file that “Save model” downloads.\nfound = load_predictions(Path(folder))"
+    return Computation(code, folder=saved, Path=Path, load_predictions=load_predictions)
 
 
 def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None:
@@ -132,7 +128,7 @@ def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None
         "bins = calibration(answer_confidences(found))\n"
         "numbers = bins.right[bins.answers > 0][::-1]  # the most confident answers first"
     )
-    computation = _computation(saved, code, calibration=calibration, answer_confidences=answer_confidences)
+    computation = _computation(saved).then(code, calibration=calibration, answer_confidences=answer_confidences)
     figure = draw_bins(bins, theme(), _("Calibration"))
     draw_chart(figure, "teach_sureness", about=about_test, computation=computation)
     about = _(
@@ -214,7 +210,7 @@ def draw_confusion(results: EvaluationResults, model: str, saved: str) -> None:
         f"counts = summed_up(confusion(found), {kept})\n"
         "numbers = np.where(counts, counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), np.nan)"
     )
-    computation = _computation(saved, code, summed_up=summed_up, confusion=confusion)
+    computation = _computation(saved).then(code, summed_up=summed_up, confusion=confusion)
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), computation=computation,
                about=partial(evaluation_provenance, found.scores, model))  # fmt: skip
     about = _(
