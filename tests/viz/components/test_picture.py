@@ -33,6 +33,7 @@ from viz.components.picture.content import (
     photo,
     picture_html,
     rollout_map,
+    selected_weights,
 )
 
 LOOK = PictureSelection(1, 2, 4)
@@ -102,6 +103,18 @@ def test_the_rollout_is_that_of_the_mean_maps() -> None:
     rolled = rollout_map(TRACE.records())
     np.testing.assert_allclose(rolled, rollout(with_residual(mean_maps(TRACE))), atol=1e-6)
     np.testing.assert_allclose(rolled.sum(axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("facing", FACINGS)
+@pytest.mark.parametrize("by", KINDS)
+def test_the_selected_weights_are_those_of_the_view(facing: str, by: str) -> None:
+    records = TRACE.records()
+    if by == "rollout":
+        rolled = rollout_map(records)
+        wanted = rolled[4] if facing == "out" else rolled[:, 4]
+    else:
+        wanted = in_every_head(records, facing, 4, by)[1, 2]
+    np.testing.assert_allclose(selected_weights(TRACE, PictureSelection(1, 2, 4, facing, by)), wanted, rtol=1e-6)
 
 
 def test_a_map_travels_as_square_root_bytes() -> None:

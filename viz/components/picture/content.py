@@ -132,12 +132,8 @@ def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
 def selected_weights(trace: Trace, look: PictureSelection) -> FloatArray:
     """Return the attention of the selected token to all tokens, or from all tokens to it (``look.facing``)."""
     records = trace.records(part_of(trace))
-    if look.by == "rollout":
-        every = rollout_map(records)
-        return every[look.token] if look.facing == "out" else every[:, look.token]
-    rows = np.array([look.token]) if look.facing == "out" else EVERYTHING
-    found = every_row(records[look.layer], look.head, look.by, rows)
-    return found[0] if look.facing == "out" else found[:, look.token]
+    every = rollout_map(records) if look.by == "rollout" else head_map(records, look.layer, look.head, look.by)
+    return every[look.token] if look.facing == "out" else every[:, look.token]
 
 
 def encode_map(weights: FloatArray) -> bytes:
