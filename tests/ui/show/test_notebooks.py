@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,17 @@ from probing.labelled.labeled_texts import Kind
 from tests.support import positionmodels, tinylabels, tinymodels, toldfolders
 from tests.support.asking import allowed, asked
 from tests.support.picturemodels import save_judge, sight
+from tests.support.repository import ROOT
 from tests.support.taughtfolders import put, taught_in
 from ui.pages.explore.page import KEY as MEASURES
-from ui.pages.generate import writing
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
 from ui.pages.measure import heads as measure
-from ui.pages.pictures import figures as pictures
 from ui.pages.pictures.source import DIGITS, GIVEN
 from ui.pages.positions import order
-from ui.pages.tokens import page as tokens
-from ui.pages.translate import beams
 from ui.pages.vectors import projection, sentences
 from ui.pages.vectors.umap_jobs import UmapWorker
 from ui.pages.vectors.umap_worker import arrange
-from ui.pages.whole_pass import picture
-from ui.show import chart, microscope
+from ui.show import chart
 from ui.show.why_head import KEY as WHY_HEAD
 from viz.figures.theme import Figure
 from viz.paper.chart_table import axis_names, figure_numbers
@@ -136,7 +133,12 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("positions", {"show": "distance", "head": 3}, {"rotary_scores", "alibi_scores", "t5_buckets"}),
 ]
 
-
+# The modules that import ``draw_notebook_menu``.
+MENUS = [
+    import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for path in sorted((ROOT / "ui").rglob("*.py"))
+    if path != Path(chart.__file__) and "draw_notebook_menu" in path.read_text(encoding="utf-8")
+]
 Numbers = npt.NDArray[np.float64]
 Offered = dict[str, tuple[Numbers, Computation]]
 
@@ -156,14 +158,19 @@ def offered(
             found[key] = figure_numbers(figure), computation
 
     def keep_matrix(
-        _title: str, key: str, numbers: Callable[[], Numbers], _about: object, computation: Callable[[], Computation]
+        _title: str,
+        key: str,
+        numbers: Callable[[], Numbers],
+        _about: object,
+        computation: Callable[[], Computation | None],
     ) -> None:
-        found[key] = np.ravel(numbers()), computation()
+        if (code := computation()) is not None:
+            found[key] = np.ravel(numbers()), code
 
     for module in (sentences, projection):
         monkeypatch.setattr(module, "PATIENCE", 600)
     monkeypatch.setattr(chart, "_draw_menu", keep)
-    for module in (microscope, picture, tokens, beams, writing, pictures):
+    for module in MENUS:
         monkeypatch.setattr(module, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
     for key, value in (state | ({section: True} if section else {})).items():
@@ -251,7 +258,8 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
         found[key] = figure_methods(title, about(), "")
 
     monkeypatch.setattr(chart, "_draw_menu", write)
-    monkeypatch.setattr(microscope, "draw_notebook_menu", write_matrix)
+    for module in MENUS:
+        monkeypatch.setattr(module, "draw_notebook_menu", write_matrix)
     page = asked(view, **query)
     if section:
         page.session_state[section] = True
@@ -379,12 +387,15 @@ def test_a_notebook_gives_the_numbers_of_a_fine_tuned_model(
 
 
 # (address, figures whose menus offer a notebook, key of the button that starts the computation)
-PICTURED: list[tuple[dict[str, Any], set[str], str]] = [
+RECORDED_SAMPLE: list[tuple[dict[str, Any], set[str], str]] = [  # the recorded sample is enough for these
     ({}, {"picture"}, ""),
     ({"facing": "in", "by": "norms", "layer": 1, "head": 1, "token": 2}, {"picture"}, ""),
     ({"by": "rollout", "token": 1}, {"picture"}, ""),
     ({"show": "links", "region_a": "0-0-0-1", "region_b": "1-0-1-1"}, {"picture_links"}, ""),
     ({"show": "roles"}, {"picture_roles"}, ""),
+]
+PICTURED = [
+    *RECORDED_SAMPLE,
     ({"show": "says"}, {"picture_says"}, ""),
     ({"show": "without", "watch": "vector"}, {"picture_causes"}, "picture_wants_heads_button"),
     ({"show": "without", "edits": "a1-1"}, {"picture_chance"}, "picture_wants_chance_button"),
@@ -406,7 +417,7 @@ def test_a_notebook_of_a_picture_gives_the_numbers_of_its_figure(
                 found = offered(monkeypatch, "pictures", query, button=button, **state)
                 assert all(("content" in computation.names) == bool(state) for _shown, computation in found.values())
                 compare(found, keys)
-    for query, keys, _button in PICTURED[:5]:  # the recorded sample
+    for query, keys, _button in RECORDED_SAMPLE:
         compare(offered(monkeypatch, "pictures", query), keys)
 
 
