@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import run_scoring, stoppable_steps
 from ui.run.services import get_backend
-from ui.run.traces import displayed_request
 from ui.show.pronoun_head import describe_pronoun_head
 from ui.show.scored_links import PaginationOptions
 from ui.show.text import format_semicolon_list, join_sentences
@@ -129,18 +128,18 @@ class HeadEvidence:
         return layers, heads
 
 
-def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
+def from_trace(trace: Trace, choice: ViewState, request: TraceRequest | None = None) -> HeadEvidence:
     """Return the evidence for roles from a single text.
 
-    Cross-attention has no roles, so the trace's first stack is used instead. Raise UserError if a layer has no
-    attention, because heads are compared by layer.
+    ``request`` is the request that gives the trace; None for an opened file. Cross-attention has no roles, so the
+    trace's first stack is used instead. Raise UserError if a layer has no attention, because heads are compared by
+    layer.
     """
     part = part_of(trace, choice)
     if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part))) is not None:
         raise UserError(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
-    request = displayed_request(choice, trace)
     return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace, part,
                         () if request is None else (request,))  # fmt: skip
 
@@ -195,7 +194,7 @@ def _observe_known(texts: Sequence[str], choice: ViewState) -> tuple[list[HeadEv
     read = traces(texts, choice)
     reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
     found = [
-        replace(from_trace(trace, choice), requests=(_request(trace.text, choice),))
+        from_trace(trace, choice, _request(trace.text, choice))
         for trace, reason in zip(read, reasons, strict=True)
         if not reason
     ]

@@ -34,7 +34,7 @@ from ui.pages.roles.heads import draw_map, draw_similarity, evidence_provenance,
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import ViewOptions
-from ui.run.traces import read_trace
+from ui.run.traces import displayed_request, read_trace
 from ui.show.microscope import explore_link
 from ui.show.reading_help import reading_help
 from ui.show.scored_links import TITLE, LinkScore, describe_relation, paginate, scored_links
@@ -245,7 +245,7 @@ def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
             "status",
         )
     try:
-        return from_trace(trace, choice)
+        return from_trace(trace, choice, displayed_request(choice, trace))
     except UserError as refusal:
         show_error(refusal)
         return None
