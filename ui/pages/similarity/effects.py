@@ -170,7 +170,7 @@ class TextDeletions:
     shares: FloatArray
     falls: FloatArray  # NaN for a word that is the whole text, or that was not reached
     places: tuple[int, ...]  # the words' indices in the table
-    shorter: tuple[str, ...]  # the text without each word
+    shorter: tuple[str, ...]  # for each word, the text without it
 
 
 def draw_removal(found: WordTable) -> None:
@@ -234,8 +234,10 @@ def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] |
     """
     words = [_words(found, side) for side in (0, 1)]
     texts = [found.request.a, found.request.b]
-    shorter = [texts[side][:start] + texts[side][stop:] for side in (0, 1) for _at, start, stop in words[side]]
-    vectors = _pool_texts(found, (*texts, *shorter))
+    shorter = [
+        tuple(text[:start] + text[stop:] for _at, start, stop in mine) for text, mine in zip(texts, words, strict=True)
+    ]
+    vectors = _pool_texts(found, (*texts, *shorter[0], *shorter[1]))
     if len(vectors) < 2:
         return None
     split = 2 + len(words[0])
@@ -245,13 +247,11 @@ def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] |
     for side, mine in enumerate(cosines):
         falls = np.full(len(words[side]), np.nan, np.float32)
         falls[: len(mine)] = whole - mine
-        empty = [not (texts[side][:start] + texts[side][stop:]).strip() for _at, start, stop in words[side]]
-        falls[np.array(empty, bool)] = np.nan
+        falls[np.array([not text.strip() for text in shorter[side]], bool)] = np.nan
         places = [at for at, _start, _stop in words[side]]
         shares = found.table.sum(axis=1 - side)[places].astype(np.float32)
         names = tuple(found.names[side][at] for at in places)
-        deleted = tuple(texts[side][:start] + texts[side][stop:] for _at, start, stop in words[side])
-        both.append(TextDeletions(names, shares, falls, tuple(places), deleted))
+        both.append(TextDeletions(names, shares, falls, tuple(places), shorter[side]))
     return both[0], both[1]
 
 
