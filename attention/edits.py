@@ -271,13 +271,22 @@ def log_odds(logs: FloatArray) -> FloatArray:
     return odds
 
 
+def ablation_set(heads: Sequence[tuple[int, int]]) -> EditSet:
+    """Return the edit set that ablates ``heads``, (layer, head); their order does not matter.
+
+    >>> ablation_set([(1, 0), (0, 2)])
+    (Ablate(layer=0, head=2, part=''), Ablate(layer=1, head=0, part=''))
+    """
+    return tuple(Ablate(*head) for head in sorted(heads))
+
+
 def removal_sets(orders: Sequence[Sequence[tuple[int, int]]], steps: int) -> list[EditSet]:
     """Return the edit sets that ablate the first 1 to ``steps`` heads, (layer, head), of each order.
 
     >>> removal_sets([[(1, 0), (0, 2)]], 2)
     [(Ablate(layer=1, head=0, part=''),), (Ablate(layer=0, head=2, part=''), Ablate(layer=1, head=0, part=''))]
     """
-    return [tuple(Ablate(*head) for head in sorted(order[: at + 1])) for order in orders for at in range(steps)]
+    return [ablation_set(order[: at + 1]) for order in orders for at in range(steps)]
 
 
 def random_orders(heads: Sequence[tuple[int, int]], many: int, seed: int) -> list[list[tuple[int, int]]]:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet, random_orders, removal_sets
+from attention.edits import EditSet, ablation_set, random_orders, removal_sets
 from attention.mask import FloatArray
 from i18n import _
 from ui.ablation.edits import Head
@@ -74,7 +74,7 @@ def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], lis
     mark = f"greedy:{case.options.greedy}:{steps}:{case.watch.question.key}"
     for _step in stoppable_steps(mark, steps, _("Ablating each head")):
         left = [place for place in case.places if place not in gone]
-        sets: list[EditSet] = [(), *(_set([*gone, place]) for place in left)]
+        sets: list[EditSet] = [(), *(ablation_set([*gone, place]) for place in left)]
         found = case.watch.numbers(case.watch.ask(sets))
         changes = np.abs(found[1:] - found[0])
         at = int(changes.argmin() if case.options.greedy == "least" else changes.argmax())
@@ -82,10 +82,6 @@ def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], lis
         numbers.append(float(found[1 + at]))
         gone.append(left[at])
     return gone, numbers
-
-
-def _set(places: Sequence[Head]) -> EditSet:
-    return tuple(Ablate(*place) for place in sorted(places))
 
 
 def _random(case: AblationExperiment, steps: int) -> FloatArray:

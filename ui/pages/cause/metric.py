@@ -164,7 +164,8 @@ class AnswerMetric:
         """Return notebook code that computes ``numbers`` from the effects of several edit sets.
 
         ``sets`` is code for a list of edit sets. It may use ``heads``, the list of all heads, and ``names``.
-        ``numbers`` is code that may use ``effects``, the effect of each edit set, shape (set,).
+        ``numbers`` is code that may use ``effects``, the effect of each edit set, shape (set,), and ``metric``, the
+        metric without edits and then under each edit set, shape (1 + set,).
         """
         values = "values" if self.labels is None else "log_probabilities(values, sort)[:, list(places)]"
         code = (
