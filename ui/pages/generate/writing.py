@@ -27,7 +27,7 @@ from ui.run.notices import show_notice
 from ui.run.progress import STOPPED, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_notebook_menu
-from ui.show.tables import add_header, download_button, model_provenance
+from ui.show.tables import add_header, download_button, texts_provenance
 from ui.state.params import parse_params
 from ui.state.session import own_query
 from viz.components.tree import tree as tree_view
@@ -136,7 +136,7 @@ def _draw_menu(request: NextToken, history: dict[Path, WrittenToken]) -> None:
     known = {path: found.probability for path, found in history.items() if found.probability is not None}
     if known:
         draw_notebook_menu(
-            _("History"), TREE, lambda: list(known.values()), lambda: {**model_provenance(), "text": request.text},
+            _("History"), TREE, lambda: list(known.values()), partial(texts_provenance, request.text),
             partial(Computation, CHANCES, request=request, paths=list(known), replace=replace))  # fmt: skip
 
 

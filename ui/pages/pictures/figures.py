@@ -128,9 +128,14 @@ def draw_weights_menu(shown: ShownPicture, options: PicturesOptions, look: Pictu
         selected_weights=selected_weights,
         selection=look,
     )
-    about = {**model_fields(shown.trace.model), "picture": shown.title, **asdict(look)}
+    about = {**_provenance(shown), **asdict(look)}
     numbers = partial(selected_weights, shown.trace, look)
     draw_notebook_menu(_("Attention weights"), "picture", numbers, lambda: about, computation)
+
+
+def _provenance(shown: ShownPicture) -> dict[str, str]:
+    """Return the provenance of numbers about a picture: the model and the picture's title."""
+    return {**model_fields(shown.trace.model), "picture": shown.title}
 
 
 def _on_click(key: str, trace: Trace, meaning: Callable[[PictureSelection], Mapping[str, object]]) -> None:
@@ -229,7 +234,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
         chart,
         "picture_links",
         on_click=keep_picked_head,
-        about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+        about=partial(_provenance, shown),
         computation=_links_computation(shown, options),
     )
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
@@ -246,7 +251,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     )
     download_button(_("Save as CSV"), csv_table(names, rows), "headlight-picture-links.csv",
          _("All digits"),
-         provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
+         provenance=_provenance(shown))  # fmt: skip
 
 
 def _links_computation(shown: ShownPicture, options: PicturesOptions) -> Computation | None:
@@ -287,7 +292,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
             chart,
             "picture_roles",
             on_click=keep_picked_head,
-            about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+            about=partial(_provenance, shown),
             computation=trace_computation(
                 shown,
                 options,
@@ -307,7 +312,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     )
     download_button(_("Save as CSV"), _table(found), "headlight-picture-roles.csv",
          _("All digits"),
-         provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
+         provenance=_provenance(shown))  # fmt: skip
 
 
 def _draw_named_heads(found: PatchEvidence) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 import streamlit as st
@@ -36,7 +37,8 @@ def beam_tree(translation: Translation) -> None:
     options = get_params(TranslateOptions)
     search = translation.search or beam_tokens(translation.asked, width_of(options))
     show_notice(summary(translation, search), "status")
-    nodes = nodes_of(search, options.dropped)
+    fates = [fate for fate in FATES if options.dropped or fate != "dropped"]
+    nodes = nodes_of(search, fates)
     if len(nodes) > MOST_NODES:
         show_notice(_("The first {drawn} of {nodes} nodes are drawn.", drawn=MOST_NODES, nodes=len(nodes)), "status")
     best = name_of(search.best.tokens)
@@ -47,7 +49,6 @@ def beam_tree(translation: Translation) -> None:
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
         unit=_("Score"),
     )
-    fates = [fate for fate in FATES if options.dropped or fate != "dropped"]
     request = beams_request(translation.asked, width_of(options))
     scores = [node.value for node in nodes if node.value is not None]
     computation = partial(beams_computation, request, search, fates)
@@ -64,13 +65,13 @@ def name_of(tokens: tuple[int, ...]) -> str:
     return "/".join(["start", *map(str, tokens)])
 
 
-def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
-    """Return the nodes of the tree, parents before children; with ``dropped``, also the dropped branches."""
+def nodes_of(search: BeamSearch, fates: Collection[str]) -> list[TreeNode]:
+    """Return the nodes of the tree, parents first: the start and the branches with these ``fates``."""
     nodes = [TreeNode(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
     for step in search.steps:
         for branch in step.branches:
-            if branch.fate == "dropped" and not dropped:
+            if branch.fate not in fates:
                 continue
             before = parents[branch.parent]
             note = translate(FATES[branch.fate])

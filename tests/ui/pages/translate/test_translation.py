@@ -24,7 +24,7 @@ from tests.support.cases import loop_over
 from ui.pages.translate import beams
 from ui.pages.translate import page as translate_page
 from ui.pages.translate import translation as translation_module
-from ui.pages.translate.beams import nodes_of
+from ui.pages.translate.beams import FATES, nodes_of
 from ui.pages.translate.beams import summary as beams_summary
 from ui.pages.translate.edits import EditEffects, chosen_edits, describe_edits
 from ui.pages.translate.edits import summary as effects_summary
@@ -119,7 +119,7 @@ SEARCH = BeamSearch(
 
 
 def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam() -> None:
-    nodes = nodes_of(SEARCH, dropped=True)
+    nodes = nodes_of(SEARCH, FATES)
     parents = {node.id: node.parent for node in nodes}
     assert parents == {
         "start": None,
@@ -131,7 +131,7 @@ def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam() -> None:
         "start/4/4": "start/4",
     }
     tree.payload(nodes, "", "start/4/0", False, "", tree.NAMES)  # payload raises if the nodes form no tree.
-    kept = nodes_of(SEARCH, dropped=False)
+    kept = nodes_of(SEARCH, ("kept", "ended"))
     assert {node.id for node in kept} == {"start", "start/4", "start/7", "start/4/0", "start/7/4"}
     assert SEARCH.best.tokens == (4, 0)
 
