@@ -25,7 +25,7 @@ from viz.paper.notebook import Computation
 SHORTEST, MOST = 16, 32768  # tokens
 LONGEST_PASS = 1.0  # seconds; longer passes are not measured
 SHARES = """\
-n = np.geomspace(1, {longest}, {points})
+n = np.geomspace(1, longest, points)
 operations = np.array([sizes.feed_forward(n), sizes.projections(n), sizes.pairs(n)])
 numbers = 100 * operations / operations.sum(axis=0)"""  # code of a notebook
 AGAIN = "cost_again"  # session key: {(model, revision): number of the current measurement}
@@ -98,7 +98,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
-    computation = Computation(SHARES.format(longest=longest, points=POINTS), sizes=sizes)
+    computation = Computation(SHARES, longest=longest, points=POINTS, sizes=sizes)
     figure = operation_shares(sizes, longest, tokens, theme())
     draw_chart(figure, "cost_shares", about=model_provenance, computation=computation)
     st.caption(

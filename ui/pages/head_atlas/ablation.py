@@ -23,7 +23,7 @@ from viz.figures.token_bars import bars
 KEY = "atlas_ablation"
 WINDOWS = 16  # random windows on which the effect is measured
 CODE = """\
-questions = ablation_questions(atlas, *place)[:most]
+questions = ablation_questions(atlas, layer, part, windows)[:most]
 vectors = [backend.inspect(question).values for question in questions]
 numbers = np.mean([1 - similarity(found)[1:] for found in vectors], axis=0)"""  # code of a notebook
 
@@ -76,7 +76,7 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
         )
         about = partial(atlas_provenance, atlas, f"{len(changes)} random windows")
         computation = atlas_computation(
-            atlas, f"place = {name.layer}, {name.part!r}, {WINDOWS}\n{CODE}", most=len(changes),
+            atlas, CODE, layer=name.layer, part=name.part, windows=WINDOWS, most=len(changes),
             ablation_questions=ablation_questions, similarity=similarity)  # fmt: skip
         draw_chart(figure, "atlas_ablation_bars", about=about, computation=computation)
         st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95% interval."))

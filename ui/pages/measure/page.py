@@ -124,13 +124,14 @@ def _terms(run: SourceRun, options: MeasureOptions, side: str) -> Computation | 
     if options.data not in READY:
         return None
     code = (
-        "run = SourceRun(load_ready_set(data), *settings)\n"
+        "corpus = load_ready_set(data)\n"
+        "run = SourceRun(corpus, relation, layer, head, model, revision=revision, direction=direction)\n"
         "questions = run.questions()\n"
         "found = report(run, questions, [backend.inspect(question) for question in questions])\n"
         f"numbers = [term.mean for term in found.{side}[:{SHOWN}]]"
     )
-    settings = run.relation, run.layer, run.head, run.model, run.revision, run.direction
-    return Computation(code, data=options.data, settings=settings, load_ready_set=load_ready_set,
+    return Computation(code, data=options.data, relation=run.relation, layer=run.layer, head=run.head, model=run.model,
+                       revision=run.revision, direction=run.direction, load_ready_set=load_ready_set,
                        SourceRun=SourceRun, report=report)  # fmt: skip
 
 
