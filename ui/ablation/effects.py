@@ -1,8 +1,10 @@
-"""Effects of many ablations on a number that the model computes, such as a logit, and a table of them."""
+"""Effects of many ablations on a number that the model computes, such as a logit: a control and a table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -15,9 +17,12 @@ from inference.tasks.edit_effects import AnyEffects
 from inference.tasks.similarity import SimilarityEffects
 from probing.edit_answers import answers_under, sets_per_request
 from ui.ablation.edits import Head
+from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
+from ui.show.chart import About, draw_chart
 from ui.show.tables import csv_table
-from viz.figures.theme import sentence_case
+from ui.show.text import format_small
+from viz.figures.theme import Figure, sentence_case
 from viz.paper.notebook import Computation
 
 RANDOM_SETS = 100
@@ -82,28 +87,74 @@ def head_effects_computation(
                        answers_under=answers_under, as_head_map=as_head_map)  # fmt: skip
 
 
-def is_random(sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> bool:
-    """Return True if the measured edit sets are a random sample, and False if they are all other sets of their kinds.
+@dataclass(frozen=True, eq=False)
+class ComparedEdits:
+    """Effects of other edit sets of the same kinds, a control for the effect of the chosen ``edits``.
 
-    ``sets`` are the result of ``random_sets`` for ``most`` sets, which has fewer only if no other sets exist.
-    ``found`` are the measured effects, fewer than ``sets`` if the visitor stopped.
+    ``sets`` are the result of ``random_sets`` for at most ``most`` sets, which are fewer only if no others exist.
+    ``found`` are their effects, shape (set,), fewer than ``sets`` if the visitor stopped; ``chosen`` is the effect of
+    ``edits``.
     """
-    return len(sets) >= most or len(found) < len(sets)
 
+    edits: EditSet
+    sets: Sequence[EditSet]
+    found: FloatArray
+    chosen: float
+    most: int = RANDOM_SETS
 
-def describe_compared(edits: EditSet, sets: Sequence[EditSet], found: Sized, most: int = RANDOM_SETS) -> str:
-    """Return a phrase for the edit sets with which the effect of ``edits`` is compared; see ``is_random``.
+    @property
+    def is_random(self) -> bool:
+        """Return True if the measured sets are a random sample, and False if they are all other sets."""
+        return len(self.sets) >= self.most or len(self.found) < len(self.sets)
 
-    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1, 0.2])
-    'all 2 other heads'
-    >>> describe_compared((Ablate(0, 1),), ((Ablate(0, 0),), (Ablate(1, 0),)), [0.1])
-    '1 random edits of equal kinds and size (seed 0)'
-    """
-    if is_random(sets, found, most):
-        return _("{n} random edits of equal kinds and size (seed {seed})", n=len(found), seed=SEED)
-    if len(edits) == 1 and isinstance(edits[0], Ablate | Uniform | MaskEdge):
-        return _("all {n} other heads", n=len(found))
-    return _("all {n} other edits of equal kinds and size", n=len(found))
+    @property
+    def share_below(self) -> float:
+        """Return the share of the measured sets whose effect is smaller in size, from 0 to 1."""
+        return float((np.abs(self.found) < abs(self.chosen)).mean())
+
+    @property
+    def median(self) -> float:
+        """Return the median size of the effects."""
+        return float(np.median(np.abs(self.found)))
+
+    def name(self) -> str:
+        """Return a phrase for the measured sets.
+
+        >>> heads = [(Ablate(0, 0),), (Ablate(1, 0),)]
+        >>> ComparedEdits((Ablate(0, 1),), heads, np.array([0.1, 0.2]), 0.3).name()
+        'all 2 other heads'
+        >>> ComparedEdits((Ablate(0, 1),), heads, np.array([0.1]), 0.3).name()
+        '1 random edits of equal kinds and size (seed 0)'
+        """
+        if self.is_random:
+            return _("{n} random edits of equal kinds and size (seed {seed})", n=len(self.found), seed=SEED)
+        if len(self.edits) == 1 and isinstance(self.edits[0], Ablate | Uniform | MaskEdge):
+            return _("all {n} other heads", n=len(self.found))
+        return _("all {n} other edits of equal kinds and size", n=len(self.found))
+
+    def result(self) -> str:
+        """Return a sentence with the share of smaller effects and their median."""
+        return _(
+            "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
+            edits=self.name(),
+            less=100 * self.share_below,
+            median=format_small(self.median),
+        )
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the number of the compared sets, with the seed if they are random."""
+        return {"random_edits": len(self.found), "seed": SEED} if self.is_random else {"other_edits": len(self.found)}
+
+    def draw(self, key: str, result: str, figure: Figure, about: About, computation: Computation | None) -> None:
+        """Draw ``result`` and the histogram ``figure``; the notebook is left out if the visitor stopped."""
+        show_notice(result, role="status")
+        complete = computation if len(self.found) == len(self.sets) else None
+        draw_chart(figure, key, about=about, computation=complete, test=result)
+        if any(isinstance(edit, MaskEdge) for edit in self.edits):
+            note = _("Bars: {edits}; edges keep their positions. Line: the chosen edits.", edits=self.name())
+        else:
+            note = _("Bars: {edits}. Line: the chosen edits.", edits=self.name())
+        st.caption(note)
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +16,7 @@ from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
 from ui.ablation.edits import Head, describe_edits
-from ui.ablation.effects import RANDOM_SETS, SEED, answers_computation, describe_compared, heads_csv, is_random
+from ui.ablation.effects import RANDOM_SETS, SEED, ComparedEdits, answers_computation, heads_csv
 from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
@@ -153,20 +152,10 @@ def chance(case: AblationExperiment) -> None:
         return
     found = case.watch.changes(others, case.tokens, _("Computing the comparison"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
-    change = float(after - before)
     if len(found) < 2:
         return
-    less = float((np.abs(found) < abs(change)).mean())
-    compared = describe_compared(case.edits, others, found)
-    result = _(
-        "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
-        edits=compared,
-        less=100 * less,
-        median=format_small(float(np.median(np.abs(found)))),
-    )
-    show_notice(result, role="status")
-    chosen = float(case.watch.effects(np.array([change]))[0])
-    figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
+    compared = ComparedEdits(case.edits, others, found, float(after - before))
+    chosen = float(case.watch.effects(np.array([compared.chosen]))[0])
     computation = case.watch.computation(
         "random_sets(edits, heads, words, count, seed)",
         "effects",
@@ -176,13 +165,13 @@ def chance(case: AblationExperiment) -> None:
         count=RANDOM_SETS,
         seed=SEED,
     )
-    note = _("Bars: {edits}. Line: the chosen edits.", edits=compared)
-    sample: dict[str, Any] = (
-        {"random_edits": len(found), "seed": SEED} if is_random(others, found) else {"other_edits": len(found)}
+    compared.draw(
+        "cause_random",
+        compared.result(),
+        random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect),
+        partial(case.provenance, **compared.provenance()),
+        computation,
     )
-    about = partial(case.provenance, **sample)
-    draw_chart(figure, "cause_random", about=about, computation=computation, test=result)
-    st.caption(note)
 
 
 LATER = "cause_later"

@@ -17,7 +17,7 @@ from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
 from ui.ablation.controls import chosen_edits, draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head
-from ui.ablation.effects import SEED, describe_compared, heads_csv
+from ui.ablation.effects import SEED, ComparedEdits, heads_csv
 from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
 from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
 from ui.pages.pictures.prediction import PictureMetric, pick_metric
@@ -102,26 +102,17 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     if len(found) < 2:
         return
     chosen = float(watch.changes([edits], len(trace.source), _("Computing the comparison"))[0])
-    less, compared = float((np.abs(found) < abs(chosen)).mean()), describe_compared(edits, sets, found, RANDOM_SETS)
-    show_notice(
-        _(
-            "Of {edits}, {less:.0f}% change the answer less (median: {median}).",
-            edits=compared,
-            less=100 * less,
-            median=format_small(float(np.median(np.abs(found)))),
-        ),
-        role="status",
-    )
+    compared = ComparedEdits(edits, sets, found, chosen, RANDOM_SETS)
     computation = watch.computation(
         f"random_sets(edits, heads, {patches}, {RANDOM_SETS}, {SEED})", "changes", len(trace.source),
         edits=edits, heads=places_of(trace, part_of(trace)), random_sets=random_sets)  # fmt: skip
-    draw_chart(
-        random_figure(found, chosen, theme(), watch.effect),
+    compared.draw(
         "picture_chance",
-        about=lambda: model_fields(trace.model),
-        computation=computation,
+        compared.result(),
+        random_figure(found, chosen, theme(), watch.effect),
+        lambda: model_fields(trace.model) | compared.provenance(),
+        computation,
     )
-    st.caption(_("Bars: {edits}. Line: the chosen edits.", edits=compared))
 
 
 def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> bool:

@@ -18,7 +18,7 @@ from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
 from ui.ablation.controls import draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head, describe_edit
-from ui.ablation.effects import RANDOM_SETS, SEED, describe_compared
+from ui.ablation.effects import RANDOM_SETS, SEED, ComparedEdits
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
 from ui.pages.translate.step import cells_of, forcing_request
@@ -294,22 +294,20 @@ def chance(translation: Translation, edits: EditSet) -> None:
     found = effects(translation, sets, _("Asking the model"))
     if not len(mine.changes) or len(found.changes) < 2:
         return
-    change, sizes = float(mine.changes[0]), np.abs(found.changes)
-    compared = describe_compared(edits, sets, sizes)
-    show_notice(
-        _(
-            "Of {edits}, {share:.0f}% change the probability less (median: factor {factor}); "
-            "{turned} change the likeliest token at some step.",
-            edits=compared,
-            share=100 * float((sizes < abs(change)).mean()),
-            factor=factor(float(np.median(sizes))),
-            turned=int(found.others.sum()),
-        ),
-        "status",
+    compared = ComparedEdits(edits, sets, found.changes, float(mine.changes[0]))
+    result = _(
+        "Of {edits}, {share:.0f}% change the probability less (median: factor {factor}); "
+        "{turned} change the likeliest token at some step.",
+        edits=compared.name(),
+        share=100 * compared.share_below,
+        factor=factor(compared.median),
+        turned=int(found.others.sum()),
     )
-    figure = random_figure(found.changes, change, theme(), translate(UNIT))
-    request, complete = forcing_request(translation), len(found.changes) == len(sets)
     names = {"edits": edits, "keys": keys, "many": RANDOM_SETS, "seed": SEED}
-    computation = changes_computation(RANDOM, translation, request, part, **names) if complete else None
-    draw_chart(figure, "translate_random", computation=computation)
-    st.caption(_("Bars: {edits}; edges keep their positions. Line: the chosen edits.", edits=compared))
+    compared.draw(
+        "translate_random",
+        result,
+        random_figure(found.changes, compared.chosen, theme(), translate(UNIT)),
+        lambda: page_provenance() | compared.provenance(),
+        changes_computation(RANDOM, translation, forcing_request(translation), part, **names),
+    )
