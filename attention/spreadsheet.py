@@ -70,21 +70,21 @@ def column_names(names: Iterable[str]) -> list[str]:
 
 
 def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
-    """Return a file name without extension: table, model, layer and head, and the beginning of the text or data.
+    """Return a file name without extension: table, model, layer and head, and the text or data.
+
+    A longer text is shortened to its first and last words, because compared texts often begin alike.
 
     For a comparison, model and text are those of the first view.
 
     >>> about = {"model": "org/tiny", "layer": 3, "head": 1, "text": "The animal didn't cross the street."}
     >>> file_stem("headlight-attention", about)
-    'headlight-attention_tiny_3-1_the-animal-didn-t-cross'
+    'headlight-attention_tiny_3-1_the-animal--the-street'
     >>> file_stem("headlight-two", {"model": "../..", "text": "那只动物"})
     'headlight-two_那只动物'
     """
     about = provenance.get("first", provenance)
     model = re.split(r"[/\\]", str(about.get("model") or "").rstrip("/\\"))[-1]
-    text = _slug(str(about.get("text") or about.get("data") or "").lower(), TEXT + 1)
-    if len(text) > TEXT:
-        text = text[:TEXT].rpartition("-")[0] or text[:TEXT]
+    text = _short_slug(str(about.get("text") or about.get("data") or "").lower())
     place = "" if about.get("layer") is None or about.get("head") is None else f"{about['layer']}-{about['head']}"
     parts = [_slug(table, PART) or "headlight", _slug(model, PART), place, text.strip("-.")]
     stem = "_".join(part for part in parts if part)[:STEM]
@@ -116,6 +116,16 @@ def zip_member(name: str) -> zipfile.ZipInfo:
     member.compress_type = zipfile.ZIP_DEFLATED
     member.external_attr = 0o644 << 16
     return member
+
+
+def _short_slug(text: str) -> str:
+    """Return the slug of a text; if it exceeds TEXT, the slugs of its first and last words."""
+    first = _slug(text, TEXT + 1)
+    if len(first) <= TEXT:
+        return first
+    half = TEXT // 2
+    last = _slug(text[-10 * TEXT :], 10 * TEXT)[-half:]
+    return f"{first[:half].rpartition('-')[0] or first[:half]}--{last.partition('-')[2] or last}"
 
 
 def _slug(text: str, most: int) -> str:

@@ -80,7 +80,7 @@ def test_provenance_lies_next_to_the_table() -> None:
     view = View(hostile_trace())
     about = caption(view, 1, 2)
     stem = file_stem("headlight-attention", about)
-    assert stem == "headlight-attention_b_1-2_sum-1-script-script"
+    assert stem == "headlight-attention_b_1-2_sum-1--1-script"
     content = with_provenance(stem, weights_csv(view, 1, 2), about)
     assert content == with_provenance(stem, weights_csv(view, 1, 2), about)
     table, meta = parts(content)

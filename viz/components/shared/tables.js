@@ -36,15 +36,24 @@ export function columnNames(names) {
 }
 
 /**
- * Return a file name without its ending: the table's name, the model, the head and the text's beginning.
+ * Return a file name without its ending: the table's name, the model, the head and the text.
  * @param {string} table @param {Record<string, unknown>} about
  */
 export function fileStemOf(table, about) {
   const model = String(about.model ?? about["model, first"] ?? "").replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? "";
-  const text = slug(String(about.text ?? about["text, first"] ?? "").toLowerCase(), 25);
-  const short = text.length > 24 ? text.slice(0, text.lastIndexOf("-", 24) > 0 ? text.lastIndexOf("-", 24) : 24) : text;
+  const text = shortSlug(String(about.text ?? about["text, first"] ?? "").toLowerCase());
   const place = about.layer === undefined || about.head === undefined ? "" : `${about.layer}-${about.head}`;
-  return [slug(table, 40), slug(model, 40), place, short].filter(Boolean).join("_").slice(0, 100);
+  return [slug(table, 40), slug(model, 40), place, text].filter(Boolean).join("_").slice(0, 100);
+}
+
+/** Return the slug of a text, or of its first and last words if it is longer than 24. @param {string} text */
+function shortSlug(text) {
+  const most = 24, half = most / 2;
+  const first = [...slug(text, most + 1)];
+  if (first.length <= most) return first.join("");
+  const start = first.slice(0, half).join("");
+  const end = [...slug(text.slice(-10 * most), 10 * most)].slice(-half).join("");
+  return `${start.replace(/-[^-]*$/, "")}--${end.replace(/^[^-]*-/, "") || end}`;
 }
 
 /** @param {string} text @param {number} most characters */

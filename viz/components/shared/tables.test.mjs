@@ -11,7 +11,11 @@ describe("tables", () => {
 
   test("file names state model, head and text", () => {
     const about = { model: "org/tiny", layer: 3, head: 1, text: "The animal didn't cross the street." };
-    assert.equal(fileStemOf("headlight-attention", about), "headlight-attention_tiny_3-1_the-animal-didn-t-cross");
+    assert.equal(fileStemOf("headlight-attention", about), "headlight-attention_tiny_3-1_the-animal--the-street");
+    for (const [word, end] of [["tired", "too-tired"], ["wide", "too-wide"]]) {
+      const text = `The animal didn't cross the street because it was too ${word}.`;
+      assert.equal(fileStemOf("headlight-two", { text }), `headlight-two_the-animal--${end}`);
+    }
     assert.equal(fileStemOf("headlight-two", { model: "../..", text: "那只动物" }), "headlight-two_那只动物");
   });
 
