@@ -13,7 +13,7 @@ import pytest
 
 from attention.agreement import mean_maps, rollout, with_residual
 from attention.codec import decode_frame, from_sqrt8
-from attention.pictures import Picture
+from attention.pictures import Grid, Picture
 from tests.support.repository import ROOT
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
@@ -96,7 +96,24 @@ def test_a_still_is_bright_where_the_weights_are_and_dim_outside() -> None:
     assert (shown[top:bottom, left:right] == 255).all()
     shown = shown.copy()
     shown[top:bottom, left:right] = 43
-    assert (shown == 43).all()
+    left, top, right, bottom = map(int, grid.box)
+    assert (shown[top:bottom, left:right] == 43).all()
+    shown[top:bottom, left:right] = 0
+    outside = np.count_nonzero(shown.any(axis=2))
+    assert outside == 24 * 40 - (bottom - top) * (right - left) > 0
+    assert set(np.unique(shown)) == {0, 43, 43 + round(0.25 * (255 - 43))}  # dark and hatched
+
+
+def test_a_padded_picture_is_whole() -> None:
+    from io import BytesIO
+
+    from PIL import Image
+
+    white = Picture(np.full((24, 40, 3), 255, np.uint8))
+    grid = Grid(2, 2, 0, (-10, -6, 50, 30))
+    shown = np.asarray(Image.open(BytesIO(dim_patches(white, grid, np.ones(4, np.float32)))))
+    assert shown.shape == (24, 40, 3)
+    assert (shown == 255).all()
 
 
 def test_the_rollout_is_that_of_the_mean_maps() -> None:

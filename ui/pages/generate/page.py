@@ -81,6 +81,9 @@ def draw(choice: ViewState, who: PageModel) -> None:
         next_token(request, step, options, prompt)
 
 
+LONGEST_TITLE = 40  # characters of a chart's title on a phone
+
+
 def draw_mask_at_the_end(choice: ViewState) -> None:
     """Draw a BERT's predictions for a mask after the prompt, if no installed model can generate text."""
     masked = pick_page_model(MASKED, choice, GenerateOptions)
@@ -102,8 +105,13 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     )
     pieces, chances = [guess.piece for guess in guesses], [guess.probability for guess in guesses]
     code = "numbers = [guess.probability for guess in backend.predict(request).blanks[-1].guesses]"
-    draw_chart(bars(pieces, chances, theme(), text, marked=(0,)), "generate_mask", about=model_provenance,
-               computation=Computation(code, request=request))  # fmt: skip
+    title = text if len(text) <= LONGEST_TITLE else f"… {text[-LONGEST_TITLE:].partition(' ')[2]}"
+    draw_chart(
+        bars(pieces, chances, theme(), title, marked=(0,)),
+        "generate_mask",
+        about=lambda: model_provenance() | {"text": text},
+        computation=Computation(code, request=request),
+    )
 
 
 def draw_view() -> None:

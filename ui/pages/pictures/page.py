@@ -40,7 +40,7 @@ from ui.show.why_head import Explained, ExplainedLink, draw_why
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, opened_picture, set_view_state
 from ui.state.view_state import ViewState
-from viz.components.picture.content import PictureSelection, part_of
+from viz.components.picture.content import PictureSelection, grid_and_picture, part_of
 
 PARTS = {"without": draw_ablation, "links": draw_region_links, "roles": roles, "beside": draw_second_picture}
 RECORDED = "DINOv2-small"  # model of the recorded sample
@@ -167,6 +167,9 @@ def draw_view() -> None:
     found = get_shown_picture(chosen)
     if found is not None:
         draw(found, chosen)
+        grid, picture = grid_and_picture(found.trace)
+        if grid.box != (0, 0, picture.width, picture.height):
+            st.caption(_("Hatched: cropped, not read by the model."))
         if found.cited:
             st.caption(join_sentences(found.cited, found.note))
         if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:

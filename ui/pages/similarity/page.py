@@ -135,7 +135,7 @@ def draw_view() -> None:
     row = control_row("similarity")
     settled = settle_second_text(SimilarityOptions, choice, options.other)
     other = pick_second_text(SimilarityOptions, choice, settled, row, SECOND)
-    bound_widget(SimilarityOptions, "pooling", row.selectbox, width=190)
+    bound_widget(SimilarityOptions, "pooling", row.selectbox, width=230)
     bound_widget(SimilarityOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
     if not other and options.show != "search":
         show_notice(_("Type a second text, or pick a ready pair."), role="status")

@@ -25,6 +25,7 @@ from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 
 LONGEST = 896  # pixels of the photo's longer side
 DIMMEST = 212 / 255  # the share of brightness that a patch without weight loses, as in picture_drawing.js
+HATCH = 16  # pixels between the lines over the part that the model does not receive, as in picture_drawing.js
 LOSSLESS = 128  # pixels of the longer side up to which the compression is lossless
 
 
@@ -63,7 +64,7 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
     """Return a PNG of the picture in which patches with little weight are dark.
 
     ``weights`` is (token,). The brightness of a patch is the square root of its weight over the largest weight, as in
-    drawDimmed in picture_drawing.js. Pixels outside the model's input are as dark as a patch without weight.
+    drawDimmed in picture_drawing.js. Pixels outside the model's input are dark and hatched.
     """
     from PIL import Image
 
@@ -73,11 +74,15 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
     patches = np.clip(weights[grid.start : grid.start + len(grid)], 0, None).reshape(grid.rows, grid.columns)
     light = np.sqrt(patches / (float(patches.max()) or 1.0))
     left, top, right, bottom = (round(scale * edge) for edge in grid.box)
-    shown = np.full((made.height, made.width), 1 - DIMMEST)
-    rows = np.minimum(np.arange(bottom - top) * grid.rows // max(1, bottom - top), grid.rows - 1)
-    columns = np.minimum(np.arange(right - left) * grid.columns // max(1, right - left), grid.columns - 1)
-    shown[top:bottom, left:right] = 1 - DIMMEST * (1 - light[np.ix_(rows, columns)])
-    Image.fromarray((np.asarray(made) * shown[..., None]).round().astype(np.uint8)).save(file, "PNG")
+    y, x = np.arange(made.height), np.arange(made.width)
+    rows = (y - top) * grid.rows // max(1, bottom - top)
+    columns = (x - left) * grid.columns // max(1, right - left)
+    inside = np.outer((rows >= 0) & (rows < grid.rows), (columns >= 0) & (columns < grid.columns))
+    weight = light[np.ix_(rows.clip(0, grid.rows - 1), columns.clip(0, grid.columns - 1))]
+    pixels = np.asarray(made) * (1 - DIMMEST * (1 - np.where(inside, weight, 0)))[..., None]
+    hatched = ~inside & (np.add.outer(y, x) % HATCH < HATCH / 8)
+    pixels[hatched] += 0.25 * (255 - pixels[hatched])
+    Image.fromarray(pixels.round().astype(np.uint8)).save(file, "PNG")
     return file.getvalue()
 
 

@@ -9,6 +9,7 @@ import { contextOf } from "../shared/pens.js";
 /** @typedef {ReturnType<typeof readTheme>} PictureTheme */
 
 const DIMMEST = 212; // opacity, of 255, of the shade over a patch without weight
+const HATCH = 16; // pixels between the lines over the part of an image that the model does not receive
 
 /** @type {Map<string, HTMLCanvasElement>} cached canvases by name */
 const sheets = new Map();
@@ -34,7 +35,7 @@ function shadeOf(grid, weights) {
 
 /**
  * Draw the photo and a shade over it, darker for smaller weights. Pixels outside the model's input have the darkest
- * shade.
+ * shade and are hatched.
  * @param {CanvasRenderingContext2D} ctx of a canvas of width and height
  * @param {CanvasImageSource} photo @param {number} width @param {number} height
  * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null draws no shade on patches
@@ -47,11 +48,22 @@ export function drawDimmed(ctx, photo, width, height, grid, weights) {
     ctx.imageSmoothingEnabled = false;
     ctx.drawImage(shadeOf(grid, weights), left, top, right - left, bottom - top);
   }
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(0, 0, width, height);
+  ctx.rect(left, top, right - left, bottom - top);
+  ctx.clip("evenodd");
   ctx.fillStyle = `rgba(0, 0, 0, ${DIMMEST / 255})`;
-  ctx.fillRect(0, 0, width, top);
-  ctx.fillRect(0, bottom, width, height - bottom);
-  ctx.fillRect(0, top, left, bottom - top);
-  ctx.fillRect(right, top, width - right, bottom - top);
+  ctx.fillRect(0, 0, width, height);
+  ctx.beginPath();
+  for (let at = HATCH; at < width + height; at += HATCH) {
+    ctx.moveTo(at, 0);
+    ctx.lineTo(at - height, height);
+  }
+  ctx.lineWidth = HATCH / 8;
+  ctx.strokeStyle = "rgba(255, 255, 255, 0.25)";
+  ctx.stroke();
+  ctx.restore();
 }
 
 /**
