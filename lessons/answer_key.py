@@ -179,6 +179,7 @@ def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> Chec
             share=found,
         ),
         tolerance=0.01,
+        is_share=True,
     )
 
 

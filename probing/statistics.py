@@ -257,7 +257,7 @@ GUESS, NEAREST, FIRST, SUBJECT = 0, 1, 2, 4
 RULES = {
     GUESS: gettext_lazy("a guess between the two"),
     NEAREST: gettext_lazy("nearest candidate"),
-    FIRST: gettext_lazy("first candidate"),
+    FIRST: gettext_lazy("earlier candidate"),
     SUBJECT: gettext_lazy("candidate nearest to its sentence's start"),
 }
 CHANCE = 0.5  # accuracy of a guess: every format with candidates has two per link

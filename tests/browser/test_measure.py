@@ -67,13 +67,13 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="pronouns", control=0)
     text = said(page, "^coref: head")
-    assert "“first candidate”: 65.0%" in text
+    assert "“earlier candidate”: 65.0%" in text
     assert "Chance is 50%." in text
     click(page.get_by_text("Every head", exact=True))
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
-    assert {line["baseline_name"] for line in lines} == {"first candidate"}
+    assert {line["baseline_name"] for line in lines} == {"earlier candidate"}
 
 
 def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(

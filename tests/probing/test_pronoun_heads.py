@@ -38,7 +38,7 @@ def test_a_stored_head_is_the_one_that_the_model_gives(model: str) -> None:
 
 
 def test_other_weights_have_no_stored_head(tmp_path: Path) -> None:
-    head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1, ((1, 2, 3, 18),))
+    head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "earlier candidate", 60.0, 0.1, ((1, 2, 3, 18),))
     model = ModelId("mine", None, "encoder", "BertModel", "abc")
     store({model: head}, tmp_path / "heads.json")
     found = stored_pronoun_head(model, tmp_path / "heads.json")
@@ -48,7 +48,7 @@ def test_other_weights_have_no_stored_head(tmp_path: Path) -> None:
     assert stored_pronoun_head(model, tmp_path / "missing.json") is None
     assert found is not None
     with use_language("zh"):
-        assert translate(found.rule) != "first candidate"
+        assert translate(found.rule) != "earlier candidate"
 
 
 def test_without_links_there_is_no_head() -> None:

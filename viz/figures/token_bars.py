@@ -94,9 +94,13 @@ def _format_short(value: float) -> str:
 
     >>> _format_short(2), _format_short(2.0), _format_short(0.0087)
     ('2', '2.00', '0.0087')
+    >>> _format_short(0.998), _format_short(0.0999)
+    ('0.998', '0.1')
     """
     if isinstance(value, int):
         return str(value)
+    if 0.995 <= abs(value) < 1:
+        return f"{value:.3g}"  # a probability of 0.998 is not 1
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}"
 
 

@@ -199,13 +199,15 @@ def _facts(values: Numbers) -> str:
     """Return a phrase on a table's largest number, its closest rows and the cosine of its neighbours."""
     gap, first, second = closest_rows(values)
     cosines = neighbours(values)
+    steps = np.linalg.norm(np.diff(values, axis=0), axis=1)
     return _(
-        "largest number {largest}; closest of {rows} rows: {first} and {second}, {gap} apart; "
+        "largest number {largest}; closest of {rows} rows: {pair}, {gap} apart; "
         "neighbours' cosines {least:.2f} to {most:.2f}.",
         largest=format_small(float(np.abs(values).max())),
         rows=len(values),
-        first=first,
-        second=second,
+        pair=_("all neighbours")
+        if np.ptp(steps) < 1e-3 * gap
+        else _("{first} and {second}", first=first, second=second),
         gap=format_small(gap),
         least=cosines.min(),
         most=cosines.max(),

@@ -138,7 +138,9 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 heads=len(weights),
                 token=spot.keys.pieces[most],
             ),
-            "" if single is None else _("As one head it would get {weight:.0%}.", weight=single[spot.key]),
+            ""
+            if single is None
+            else _("As one head, “{token}” would get {weight:.1%}.", token=whom, weight=single[spot.key]),
         ),
         role="status",
     )

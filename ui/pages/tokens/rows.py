@@ -18,7 +18,7 @@ COMPARED = {
     "tokens": gettext_lazy("tokens"),
     "special": gettext_lazy("Special"),
     "characters per piece": gettext_lazy("Characters per token"),
-    "pieces per word": gettext_lazy("Tokens per word"),
+    "pieces per word": gettext_lazy("Tokens per pre-token"),
     "unknown": gettext_lazy("Unknown"),
 }
 TABLE = {
@@ -169,7 +169,7 @@ def comparison_rows(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[s
                 "tokenizer": one.model,
                 "cuts by": one.algorithm or translate(OWN_CUTS),
                 "vocabulary": one.vocabulary,
-                "tokens": len(one.tokens),
+                "tokens": len(content),
                 "special": len(one.tokens) - len(content),
                 "characters per piece": round(_characters(one, texts) / len(content), 2),
                 "pieces per word": round(len(content) / words, 2) if words else None,

@@ -54,7 +54,10 @@ def beam_tree(translation: Translation) -> None:
     computation = partial(beams_computation, request, search, fates)
     draw_notebook_menu(_("Beams"), TREE, lambda: scores, page_provenance, computation)
     st.caption(
-        _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
+        _(
+            "Each step extends every beam and keeps the best; highlighted: the final best. "
+            "Numbers: summed log-probabilities."
+        )
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
     _table(search)

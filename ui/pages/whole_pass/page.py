@@ -141,8 +141,7 @@ def how_to_read() -> None:
             _(
                 "- A **stage** is one function of the forward pass, in order of computation; functions "
                 "that only move numbers are left out.\n"
-                "- Every number is a sum of terms from earlier numbers and weights. Click it to see "
-                "them."
+                "- Every number is computed from earlier numbers and weights. Click it to see them."
             )
         )
 

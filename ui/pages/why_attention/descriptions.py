@@ -65,7 +65,7 @@ def accuracy(recorded: RecordedRuns, task: str) -> str:
     )
     chance = recorded.runs_of(task, MODELS[0])[0].chance
     return _(
-        "Answers right at distances up to {trained} (trained): {within}; beyond: {beyond}. Guessing: {chance:.2f}.",
+        "Answers right at distances up to {trained} (trained): {within}; beyond: {beyond}. Guessing: {chance:.3f}.",
         trained=TRAINED,
         within=within,
         beyond=beyond,
@@ -80,8 +80,8 @@ def describe_reach(recorded: RecordedRuns, task: str) -> str:
     share = float(shares(runs)[:, far].mean())
     chance = runs[0].chance
     return _(
-        "A convolution of this depth sees {reach} tokens; from there on it answers {share:.2f}, "
-        "{more:.2f} above guessing.",
+        "A convolution of this depth sees {reach} tokens; from there on it answers {share:.3f}, "
+        "{more:.3f} above guessing.",
         reach=REACH,
         share=share,
         more=share - chance,

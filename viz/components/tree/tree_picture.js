@@ -172,5 +172,5 @@ export function legendOf(data, theme) {
     )
   );
   const way = s("path", { d: `M0 ${BOX_HIGH / 2}h34`, stroke: theme.accent, "stroke-width": 3 });
-  return data.nodes.some((node) => node.id === data.current) ? [...kinds, entry([way], _("the current way"))] : kinds;
+  return data.nodes.some((node) => node.id === data.current) ? [...kinds, entry([way], _("highlighted path"))] : kinds;
 }

@@ -13,7 +13,7 @@ from ui.pages.roles.evidence import Relations, describe_relations
 
 
 def row(p: float, accuracy: float = 95.0) -> RelationRow:
-    return RelationRow("coref", 1, 0, "source to target", accuracy, 20, 60.0, "first candidate", 50.0, 70.0, 99.0, p)
+    return RelationRow("coref", 1, 0, "source to target", accuracy, 20, 60.0, "earlier candidate", 50.0, 70.0, 99.0, p)
 
 
 def test_no_count_of_the_choosing_half_is_told() -> None:

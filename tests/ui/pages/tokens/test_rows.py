@@ -52,7 +52,7 @@ def test_the_sentence_counts(steps: Steps) -> None:
     placeless = replace(steps, tokens=tuple(replace(token, span=None) for token in steps.tokens))
     assert summary(placeless, [TEXT]).endswith(" [UNK]: 1.")
     (row,) = comparison_rows([steps], [TEXT])
-    assert (row["tokens"], row["special"], row["pieces per word"], row["unknown"]) == (8, 2, 2.0, 1)
+    assert (row["tokens"], row["special"], row["pieces per word"], row["unknown"]) == (6, 2, 2.0, 1)
 
 
 def test_the_table_is_what_the_model_gets(steps: Steps) -> None:

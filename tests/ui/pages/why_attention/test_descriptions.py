@@ -49,14 +49,14 @@ SAME: Shares = {}
 def test_means_are_told_within_and_beyond_what_was_trained() -> None:
     assert descriptions.accuracy(recorded({("lstm", ""): (0.7, 0.6)}), "order") == (
         "Answers right at distances up to 16 (trained): LSTM 0.69, convolutions 0.89, Transformer 0.89; "
-        "beyond: LSTM 0.59, convolutions 0.79, Transformer 0.79. Guessing: 0.50."
+        "beyond: LSTM 0.59, convolutions 0.79, Transformer 0.79. Guessing: 0.500."
     )
 
 
-@pytest.mark.parametrize(("far", "verdict"), [(0.51, "0.00 above guessing"), (0.81, "0.30 above guessing")])
+@pytest.mark.parametrize(("far", "verdict"), [(0.51, "0.000 above guessing"), (0.81, "0.300 above guessing")])
 def test_what_lies_beyond_a_convolution_s_reach_is_guessed_or_not(far: float, verdict: str) -> None:
     assert descriptions.describe_reach(recorded({("convolution", ""): (0.9, far)}), "order").endswith(
-        f"it answers {far - 0.01:.2f}, {verdict}."
+        f"it answers {far - 0.01:.3f}, {verdict}."
     )
 
 

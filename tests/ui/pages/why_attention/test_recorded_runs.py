@@ -49,7 +49,7 @@ def test_a_link_says_the_task_and_the_moment() -> None:
     says(page, "is better")
     says(page, "Before training")
     (lstm,) = {run.chance for run in load_recorded().runs_of("parity", "lstm")}
-    says(page, f"Guessing: {lstm:.2f}.")
+    says(page, f"Guessing: {lstm:.3f}.")
     page = asked("why_attention", task="juggling")
     stands(page)
     says(page, "'juggling'")
