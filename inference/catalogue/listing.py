@@ -70,7 +70,8 @@ def _summarize_bert() -> str:
         about,
         gettext_lazy(
             "On {behind} of {relations} UD relations, its best heads find {least:.1f} to {most:.1f} "
-            "percentage points less than those of {model}. GAP pronouns: {gap:.1f}% ({model}: {other:.1f}%).",
+            "percentage points less than those of {model}. GAP pronouns, best head on these texts: {gap:.1f}% "
+            "({model}: {other:.1f}%).",
             model=EMBEDDED,
             least=scores.behind[0],
             most=scores.behind[-1],

@@ -112,8 +112,8 @@ def computation_notebook(
     """Return a notebook (nbformat 4.5) whose last variable ``numbers`` contains the numbers of a figure.
 
     ``backend`` is the class that answers requests, and ``text`` the Markdown text above the code. ``expected`` are the
-    figure's own numbers. The notebook fails if the largest absolute number or the mean differs from ``expected`` by
-    more than CLOSE.
+    figure's own numbers. The notebook fails if the largest absolute number, the mean, or the mean weighted by position
+    (from 0 to 1, which detects another order) differs from that of ``expected`` by more than CLOSE.
     """
     imports: Imports = {(backend.__module__, backend.__name__)}
     lines = [f"backend = {backend.__name__}()"]
@@ -126,9 +126,11 @@ def computation_notebook(
             lines.append(f"{name} = {source}")
     modules = sorted({module for module, _name in imports})
     needed = [f"from {one} import {', '.join(sorted(n for module, n in imports if module == one))}" for one in modules]
-    found = [float(np.nanmax(np.abs(expected))), float(np.nanmean(expected))]
+    weighted = np.ravel(expected) * np.linspace(0, 1, np.size(expected))
+    found = [float(np.nanmax(np.abs(expected))), float(np.nanmean(expected)), float(np.nanmean(weighted))]
     check = (
-        "known = [np.nanmax(np.abs(numbers)), np.nanmean(numbers)]\n"
+        "weighted = np.ravel(numbers) * np.linspace(0, 1, np.size(numbers))\n"
+        "known = [np.nanmax(np.abs(numbers)), np.nanmean(numbers), np.nanmean(weighted)]\n"
         f"np.testing.assert_allclose(known, {found!r}, atol={CLOSE * max(1.0, found[0])!r})\nnumbers"
     )
     sources = [
@@ -173,14 +175,15 @@ def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:
     texts, the model and the weights' hash. The second lists all other fields as settings, such as the head or the
     edits. ``test`` are the sentences on the sample, the test and its correction.
 
-    >>> figure_methods("Change", {"first": {"data": "10 texts"}, "second": {"data": "9 texts"}}, "").split(", H")[0]
-    'Change, 10 texts, 9 texts'
+    >>> figure_methods("Change", {"first": {"data": "10 texts"}, "second": {"data": "9 texts"}}, "").split(" with")[0]
+    'Change: 10 texts, 9 texts; computed'
     >>> figure_methods("Score", {"layer": 3, "head": 1, "words_merged": True, "n": 4}, "").partition("): ")[2]
     'head: 3-1; words merged: yes; n: 4.'
     """
     sides = [about[side] for side in ("first", "second") if side in about] or [about]
-    made = [title, *dict.fromkeys(part for side in sides for part in _source(side)), version()]
-    return " ".join(part for part in (", ".join(made) + ".", _settings([*sides, about]), test) if part)
+    sources = ", ".join(dict.fromkeys(part for side in sides for part in _source(side)))
+    made = f"{title}: {sources}; computed" if sources else f"{title}; computed"
+    return " ".join(part for part in (f"{made} with {version()}.", _settings([*sides, about]), test) if part)
 
 
 def _source(about: Mapping[str, Any]) -> list[str]:

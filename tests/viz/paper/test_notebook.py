@@ -71,7 +71,7 @@ def double(values: Any) -> Any:
 def test_the_methods_name_the_text_the_model_and_its_weights() -> None:
     about = {"text": "The cat sat. " * 99, "model": "tiny", "revision": "main", "weights_sha256": "ab" * 32}
     found = figure_methods("Roles", about, "Two-sided, n = 3.")
-    assert found.startswith("Roles, “The cat")
+    assert found.startswith("Roles: “The cat")
     assert all(word in found for word in ("tiny", "main", "ab" * 32, "Two-sided, n = 3."))
     assert len(found) < 300
     assert "“" not in figure_methods("Roles", {}, "")

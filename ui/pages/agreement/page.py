@@ -164,6 +164,7 @@ def _provenance(question: AttributionRequest, focus: DisplayToken, with_itself: 
         "explained": f"last vector of “{focus.text}” ({tokens}, from 0)",
         "word_itself": format_value(with_itself),
         "gradient_directions": f"{WordGradients.directions}, fixed seed",
+        "integrated_gradients": f"cosine with the final vector, {WordPath.steps} steps from zero embeddings",
     }
 
 
@@ -247,8 +248,8 @@ def how_to_read() -> None:
                 "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
                 "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). "
-                "*Integrated gradients*: {steps} steps from zero, omitted if the error exceeds "
-                "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
+                "*Integrated gradients*, of the cosine with the final vector: {steps} steps from zero "
+                "embeddings, omitted if the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
                 "- For a *label*, ablation and gradients explain its logit, the others the task head's "
                 "vector.",
                 directions=WordGradients.directions,

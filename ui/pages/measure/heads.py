@@ -44,7 +44,8 @@ MARKS = gettext_lazy(
 )
 CANDIDATES = gettext_lazy(
     "Sentences with the same candidates share a half and count together in tests. Rule: nearest "
-    "candidate, first or subject, whichever is best on all links, never below chance. Dotted: chance."
+    "candidate, earlier or subject, whichever is best on all links, never below chance. Dotted: chance. "
+    "A candidate counts with its strongest token."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names
@@ -338,8 +339,8 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     """Describe how many heads are significantly above the baseline rule, for the model and for random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
-        "{relation}, all sentences ({links:,} links): {many} of {size} heads are significantly above the "
-        "baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
+        "{relation}, all sentences ({links:,} links, none held out): {many} of {size} heads are significantly above "
+        "the baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more]),

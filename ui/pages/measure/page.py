@@ -208,7 +208,8 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- A head's answer is the candidate with most attention: a word that the data names, else any other "
-                "word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
+                "word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). A named word counts with its strongest "
+                "token, another word with the sum of its tokens.\n"
                 "- The baseline is the best rule, such as “the word before”. “More”: p "
                 "≤ 0.05 in a two-sided test, paired by sentence "
                 "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
