@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import streamlit as st
@@ -24,6 +26,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
+from ui.show.text import format_semicolon_list
 from ui.state.view_state import ViewState, example_of
 from viz.paper.notebook import Computation
 
@@ -237,7 +240,9 @@ def writes_french(model: str) -> bool:
 
 
 def reference(source: str, written: str) -> str:
-    """Return a note with the reference translation of an example; "" if it is missing or equals ``written``.
+    """Return a note with the reference translation of an example, and the words in which ``written`` differs.
+
+    Return "" if there is no reference, or if the translations are equal.
 
     >>> reference("A text of my own.", "Un texte.")
     ''
@@ -245,10 +250,19 @@ def reference(source: str, written: str) -> str:
     french = (example_of(source, "") or {}).get("french", "")
     if not french or _letters(french) == _letters(written):
         return ""
-    return _(
-        "A correct translation: “{french}”",
-        french=french,
-    )
+    return _("A correct translation: “{french}” Changed: {changes}.", french=french, changes=_changes(written, french))
+
+
+def _changes(written: str, correct: str) -> str:
+    """Return the replaced words of a translation and their corrections.
+
+    >>> _changes("parce qu'elle était en route.", "parce qu'il était large.")
+    '“elle” → “il”; “en route” → “large”'
+    """
+    before, after = (re.findall(r"\w+", text) for text in (written, correct))
+    edits = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    pairs = [(before[a:b], after[c:d]) for kind, a, b, c, d in edits if kind != "equal"]
+    return format_semicolon_list([f"“{' '.join(old)}” → “{' '.join(new)}”" for old, new in pairs])
 
 
 def _letters(text: str) -> str:
