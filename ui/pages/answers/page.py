@@ -86,7 +86,7 @@ def _offer_training(who: PageModel) -> None:
     """Draw a notice that the model cannot answer, and a link to the training of a model that can."""
     show_notice(
         _(
-            "{model} cannot answer questions. Choose a SQuAD model above, or train one on 157 questions "
+            "{model} cannot answer questions. Choose “DistilBERT, SQuAD” as the model, or train one on 157 questions "
             "or your own file:",
             model=who.title,
         ),
