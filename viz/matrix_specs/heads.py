@@ -26,7 +26,7 @@ def agreement_matrices(
             shares,
             tuple(names),
             tuple(words),
-            _("Rows are scaled to sum to one: compare their pattern, not their size."),
+            _("Rows sum to one: compare patterns, not sizes."),
             "sequential",
         ),
         MatrixSpec(

@@ -230,9 +230,9 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
     above, below = map(translate, sides(theme()))
     st.caption(
         _(
-            "{below}: the word supports the answer; {above}: it opposes the answer (masked in every "
-            "layer). *Gradient*, *Integrated gradients* and *Ablated* explain the logit; other methods "
-            "explain the answer's vectors.",
+            "{below}: the word supports the answer; {above}: it opposes it (masked in every layer). "
+            "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the answer's "
+            "vectors.",
             above=above,
             below=below.capitalize(),
         )

@@ -103,8 +103,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     draw_chart(figure, "cost_shares", about=model_provenance, computation=computation)
     st.caption(
         _(
-            "Dotted: this text. Dashed: pairs cost as much as the rest. Operations per layer: 4 · n² · h "
-            "· d_k for pairs, 2 · n per weight; softmax, norms, additions, masks and windows are omitted."
+            "Operations per layer: 4 · n² · h · d_k for pairs, 2 · n per weight; softmax, norms, additions, "
+            "masks and windows are omitted."
         )
     )
     measure(build, model, revision)
@@ -121,7 +121,7 @@ def measure(build: Build, model: str, revision: str | None) -> None:
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help=_("Measures longer and longer texts until a pass takes one second"),
+        help=_("Measures ever longer texts until a pass takes one second"),
     )
     if number is None:
         return

@@ -81,7 +81,7 @@ class CauseOptions(AnsweringOptions):
     steps: int | None = option(
         None,
         label=gettext_lazy("Heads to ablate"),
-        help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
+        help=gettext_lazy("Each step tries every remaining head."),
     )
     curve: bool = False
 

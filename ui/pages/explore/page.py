@@ -105,15 +105,16 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the softmax of "
-                "q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- The **baseline** of a weight is the larger of column mean and positional prior. The column mean is "
-                "the mean weight from other words to the same key. The positional prior is the head's mean weight at "
-                "that distance in other texts. The largest weight of all heads may therefore be below its baseline.\n"
+                "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the "
+                "softmax of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- The **baseline** of a weight is the larger of column mean and positional prior. Column "
+                "mean: the mean weight from other words to the same key. Positional prior: the head's mean "
+                "weight at that distance in other texts. Even the largest weight of all heads may be below "
+                "it.\n"
                 "- A large weight shows where a head attends, not how the model uses it "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or "
-                "the first token often means that a head has nothing to do "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the "
+                "first token often means that a head has nothing to do "
                 "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )

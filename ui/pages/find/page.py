@@ -176,14 +176,14 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=OTHER,
         height=120,
         on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
-        help=_("The text with one word changed so that its meaning changes, such as wide for tired."),
+        help=_("One word changed so that the meaning changes, such as wide for tired."),
     )
     neutral = right.text_area(
         _("Neutral rewordings"),
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("One rewording per line; they show how many heads flip by chance."),
+        help=_("One rewording per line."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 

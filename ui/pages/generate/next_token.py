@@ -82,9 +82,8 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     draw_chart(curve, "generate_sums", place=right, computation=computation.then(SUMS), about=about)
     st.caption(
         _(
-            "Bars: softmax over the vocabulary. Marks: after temperature, top-k, top-p "
-            "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣: space, ⏎: new "
-            "line."
+            "Marks: after temperature, top-k, top-p ([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). "
+            "Bold: drawn. ␣: space, ⏎: new line."
         )
     )
     if any(BYTE in found.piece for found in first):

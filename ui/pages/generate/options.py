@@ -90,7 +90,7 @@ class GenerateOptions(AnsweringOptions):
     first: bool = option(
         True,
         label=gettext_lazy("Include first token"),
-        help=gettext_lazy("Off: the weights of the other tokens are rescaled to sum to 1."),
+        help=gettext_lazy("Off: the other weights are rescaled to sum to 1."),
     )
 
 

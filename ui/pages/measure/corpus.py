@@ -124,7 +124,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Sentences for choosing heads; by default half of the file's sentences."),
+        help=_("Sentences for choosing heads; by default half of the file."),
     )
     try:
         with left:

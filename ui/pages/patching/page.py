@@ -161,8 +161,8 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
 def _describe_marks(found: PatchingResult) -> str:
     """Return sentences on the cells and, if effects are compared with random changes, on the marks."""
     cells = _(
-        "Each cell patches a token's vector, or a head's output before W_O at all tokens, from the second text into "
-        "the first. Effect: 0 is the first text's answer, 1 the second's, linear between."
+        "Cells: a token's vector, or a head's output before W_O at all tokens. Effect: 0 is the first text's "
+        "answer, 1 the second's, linear between."
     )
     if found.shift:
         return cells

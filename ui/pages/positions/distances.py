@@ -100,8 +100,8 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
     draw_chart(figure, "rotary_scores", about=provenance_of(computation), computation=computation)
     st.caption(
         _(
-            "Solid: score of a key equal to its query, with equal rotated channels. Dotted: decay of the paper's upper"
-            " bound, from 1. The bound itself is this times a factor of the vectors, so scores may exceed the dots."
+            "The key equals its query, with equal rotated channels. The paper's upper bound is the dotted "
+            "decay times a factor of the vectors, so scores may exceed the dots."
         )
     )
 

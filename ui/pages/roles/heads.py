@@ -111,8 +111,8 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     if relations:
         said.append(
             _(
-                "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
-                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5%)."
+                "Name: a relation found significantly more often than the baseline (two-sided, paired by "
+                "sentence, Holm, 5%)."
             )
         )
     last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)

@@ -86,7 +86,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     )
     st.caption(
         _(
-            "Dots: heads. Right: divergence; up: mean absolute logit change if ablated ({n} sentences).",
+            "Dots: heads; up: mean absolute logit change if ablated ({n} sentences).",
             n=uses.size.n,
         )
     )

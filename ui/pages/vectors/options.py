@@ -47,7 +47,7 @@ class VectorsOptions:
     flat: str = option(
         "pca",
         label=gettext_lazy("Projection"),
-        help=gettext_lazy("PCA keeps the directions of largest variance; UMAP keeps neighbours but not distances."),
+        help=gettext_lazy("PCA keeps variance; UMAP keeps neighbours, not distances."),
         choices={"pca": "PCA", "umap": "UMAP"},
     )
     axes: int = option(

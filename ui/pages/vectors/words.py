@@ -49,8 +49,7 @@ vectors = [levels[:, place] for levels, place in zip(words, places, strict=True)
 pairs = [along_levels(one, other) for one, other in combinations(vectors, 2)]
 numbers = [*pairs, different_words(np.concatenate(words, axis=1), names)]"""
 MARKS = gettext_lazy(
-    "Lines: cosine of the word's vectors in two sentences. Dotted: baseline, the mean over pairs "
-    "of different words at that level. Embeddings ignore context."
+    "Dotted: baseline, the mean over pairs of different words at that level. Embeddings ignore context."
 )
 
 

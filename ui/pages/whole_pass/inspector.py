@@ -68,7 +68,6 @@ class WholePassOptions:
     zoom: str = option(
         "stack",
         label=gettext_lazy("Zoom"),
-        help=gettext_lazy("Clicking a part of the picture also zooms in"),
         choices=ZOOMS,
     )
     ends: str = option("", choices=QUESTIONED)  # a key of HEADS; "" selects the first head that the model has

@@ -118,7 +118,7 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
-    figure = seeds(curves, theme(), _("How far back can each network look?"), _("Distance (tokens)"), translate(UNIT),
+    figure = seeds(curves, theme(), _("Gradient by distance"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
     drawn = "recorded.runs_of(task, model)"
     computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)
@@ -195,7 +195,7 @@ def times(found: RecordedRuns) -> Figure:
         Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
         for model, points in found.times.items()
     ]
-    title = _("How long does a step take?")
+    title = _("Time per step")
     return seeds(curves, theme(), title, _("Tokens n"), _("milliseconds"), logarithmic="xy")
 
 
@@ -227,5 +227,5 @@ def _table(found: RecordedRuns) -> None:
         "distance",
         "answered rightly",
     )
-    about = _("Recorded runs: right answers at each distance")
+    about = _("Recorded runs: accuracy by distance")
     download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs")

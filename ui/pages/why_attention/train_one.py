@@ -161,7 +161,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     figure = seeds(
         [_own_curve(ask, run.accuracy), kept],
         theme(),
-        _("How far back can each network look?"),
+        _("Gradient by distance"),
         _("Distance (tokens)"),
         translate(UNIT),
     )
