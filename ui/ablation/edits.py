@@ -198,7 +198,7 @@ def count_edits(edits: EditSet) -> str:
         said.append(_("Uniform weights ({many}): {heads}", many=len(even), heads=_list_heads(even)))
     if others := len(edits) - len(removed) - len(even):
         said.append(_("other edits: {many}", many=others))
-    return "; ".join(said) or _("No head is ablated.")
+    return "; ".join(said) or _("Nothing is ablated.")
 
 
 def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:

@@ -65,7 +65,7 @@ def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
             _("Show pronoun head"),
             key=KEY,
             icon=":material/link:",
-            help=_("The best pronoun head, chosen and scored on different sentences."),
+            help=_("Chosen and scored on different sentences."),
             on_click=set_view_state,
             kwargs={"layer": found.layer, "head": found.head},
             width="content",

@@ -217,7 +217,7 @@ def draw_label(choice: ViewState, trace: Trace) -> None:
     kind = WordTags if options.explain == "tag" else TextLabel
     said = ask_model(
         kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut),
-        _("Asking the model"),
+        _("Running the model"),
     )
     index = 0
     if options.explain == "tag":
@@ -292,7 +292,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(_("At least three words are needed. Choose a later word or a longer text."))
+        show_notice(_("Three words are needed. Choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

@@ -199,7 +199,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         role="status",
     )
     figure = head_map(
-        as_head_map(places, found), theme(), _("Effect of ablating each head"), _("change of the logit"),
+        as_head_map(places, found), theme(), _("Ablation effect"), _("change of the logit"),
         diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
     )  # fmt: skip
     ends_read = {BOTH: "values.sum(axis=1)", START: "values[:, 0]", END: "values[:, 1]"}[ends]

@@ -27,4 +27,4 @@ class AtlasSearchOptions(AtlasChoiceOptions):
         False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the selected head only.")
     )
     nearest: int = option(0, label=gettext_lazy("Least distance"), help=gettext_lazy("Distance in tokens."))
-    least: int = option(0, label=gettext_lazy("Least excess (%)"), help=gettext_lazy("Hides weaker links."))
+    least: int = option(0, label=gettext_lazy("Least excess (%)"))

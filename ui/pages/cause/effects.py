@@ -56,7 +56,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("Effect of ablating each head"),
+        _("Ablation effect"),
         case.watch.effect,
         diverging=bool(case.watch.names),
         selected=case.head,

@@ -110,7 +110,7 @@ def _set_probe() -> None:
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
     """Draw the controls that save the current question as a probe, and that open saved probes."""
     with st.expander(_("Your own questions")):
-        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("The question's name in the list"))
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80)
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )

@@ -138,7 +138,6 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-        help=_("Choose what to set, then click a word."),
     )
     row.toggle(
         _("Candidates attend"),

@@ -103,7 +103,7 @@ def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int |
     """
     if not prompt.left_out or request.written:
         return None
-    ids = ask_model(replace(request, text=prompt.whole), _("Asking the model")).row.ids
+    ids = ask_model(replace(request, text=prompt.whole), _("Running the model")).row.ids
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 

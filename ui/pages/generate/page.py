@@ -55,7 +55,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = get_params(GenerateOptions)  # written_on may have changed the address
-    step = ask_model(request, _("Asking the model"))
+    step = ask_model(request, _("Running the model"))
     with example:
         left_out(prompt, options, choice)
     remember(request, step)
@@ -87,7 +87,7 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
     try:
         request = MaskedWords(masked.model, masked.revision, text=text)
-        found = ask_model(request, _("Asking the model"))
+        found = ask_model(request, _("Running the model"))
     except UserError:  # The page shows how to install a model that writes.
         return
     guesses = found.blanks[-1].guesses

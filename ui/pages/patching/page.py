@@ -79,7 +79,7 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     if watch != "written":
         bound_widget(PatchingOptions, "watch", left.segmented_control, shown=watch, required=True)
     try:
-        with right, st.spinner(_("Asking the model"), show_time=True):
+        with right, st.spinner(_("Running the model"), show_time=True):
             followed = build_metric(watch, get_params(PatchingOptions), choice, who, other)
             traces = (
                 []

@@ -114,7 +114,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     """
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
-    with st.spinner(_("Asking the model"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         before, after = run_metric(followed.here), run_metric(followed.there)
     ends = [followed.numbers(effect)[0] for effect in (before, after)]
     if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):

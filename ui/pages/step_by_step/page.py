@@ -65,7 +65,6 @@ def pick_view() -> str:
         required=True,
         format_func=lambda name: translate(NAMES[name]),
         on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
-        help=_("One weight, its products, other rules, or all heads"),
     )
     return shown
 

@@ -86,7 +86,7 @@ def show(model: str, kind: Kind, first: str) -> None:
     request = TraceRequest(model, text)
     try:
         trace = require_readable(get_backend().trace(request))
-        said = ask_model(question, _("Asking the model"))
+        said = ask_model(question, _("Running the model"))
         index = 0 if kind == "classify" else _pick_word(request, said)
         asked = ExplainedLabel(request, said, index, kind == "tag", get_params(TeachOptions).label)
         show_notice(describe_prediction(asked), role="status")
@@ -214,7 +214,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("Effect of ablating each head"),
+        _("Ablation effect"),
         unit,
         diverging=True,
         selected=head,

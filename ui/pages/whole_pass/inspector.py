@@ -78,7 +78,6 @@ class WholePassOptions:
     change: str = option(
         "",
         label=gettext_lazy("Intervention"),
-        help=gettext_lazy("The model computes the rest"),
         choices=CHANGES,
     )
     # The new value as typed.

@@ -52,7 +52,7 @@ export const WORDS = {
   clauses: sentence("{names}; {then}"),
   askHint: sentence("{head}. Click a word to ask about it."),
   grid: sentence("Every head"),
-  gridLabel: sentence("All heads. {head}. Arrow keys move, Enter keeps, Escape returns."),
+  gridLabel: sentence("{title}. Arrow keys move, Enter keeps, Escape returns."),
   gridNote: sentence(
     "A map per head: rows look at columns, largest weight per pixel, {scale} 0 to 1.",
   ),

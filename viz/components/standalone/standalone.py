@@ -119,7 +119,7 @@ def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
     The style sheet hides the map once the script has drawn. A text of more than LARGE_STILL tokens (SMALL_STILL
     with ``small``) has only the sentence.
     """
-    said = _("Without JavaScript, one head is shown. Open the page in a browser that runs it.")
+    said = _("Without JavaScript, this page shows one head.")
     drawn = ""
     if max(len(view.queries), len(view.keys)) <= (SMALL_STILL if small else LARGE_STILL):
         asked = selection["focus"] if selection["facing"] == "out" else None
