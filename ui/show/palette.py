@@ -39,7 +39,7 @@ HELP = {
     gettext_lazy("Help: class"): gettext_lazy(
         "Start with make run FOR=class or headlight serve; students open the link on Class, also offline."
     ),
-    gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for the screen or for paper."),
+    gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for screen or paper."),
     gettext_lazy("Help: save image, copy link"): gettext_lazy(
         "Download, above a figure, exports it as an image; Copy link, above the text, restores the view."
     ),

@@ -138,7 +138,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     computation = flow_computation(asked.request, asked.tokens(looks), asked.tokens(at))
     about = partial(texts_provenance, asked.request.text, asked.request.pair)
     draw_chart(figure, "answers_attention_map", on_click=keep_head, about=about, computation=computation)
-    st.caption(_("Cells: heads. Click one to see its attention."))
+    st.caption(_("Click a cell to select its head."))
     focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
     draw_microscope(
         replace(choice, layer=layer, head=head, focus=focus), asked.trace, lambda: _shown_trace_id(asked.request)

@@ -37,8 +37,8 @@ def show_storage_time() -> None:
     """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
-            "Names and answers stay on this app's machine, until the teacher closes the class or "
-            "{hours} hours after its last change.",
+            "Names and answers stay on this app's machine, until the class closes or {hours} hours after its "
+            "last change.",
             hours=int(KEPT // 3600),
         )
     )

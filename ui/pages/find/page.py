@@ -33,7 +33,7 @@ from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
@@ -150,16 +150,14 @@ OTHER, NEUTRAL = "find_other", "find_neutral"
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A head in which a pronoun attends to its noun may resolve the pronoun. Does it flip if "
-                "one word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
-                "- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
-                "ablate the head. Attention to a word is summed over its tokens, from it averaged "
-                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
-            )
+    draw_reading_help(
+        _(
+            "- A head in which a pronoun attends to its noun may resolve the pronoun. Does it flip if one "
+            "word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
+            "- Attention to a word is summed over its tokens, from it averaged "
+            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
         )
+    )
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:

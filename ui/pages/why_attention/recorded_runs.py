@@ -183,8 +183,8 @@ def _time(found: RecordedRuns) -> None:
     show_notice(said.describe_growth(found), "status")
     st.caption(
         _(
-            "Sixteen texts forward and backward, the shortest of five times on one thread, as "
-            "recorded. Train one below to measure this machine."
+            "Sixteen texts forward and backward, the shortest of five times on one thread. Train one below to "
+            "measure this machine."
         )
     )
 

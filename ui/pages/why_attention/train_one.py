@@ -196,7 +196,7 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     if same is None:
         return found
     apart = float(np.abs(shares((run,)) - shares((same,))).max())
-    seed = _("One recorded run has this seed; the two differ by at most {apart:.2f} at any distance.", apart=apart)
+    seed = _("The recorded run with this seed differs by at most {apart:.2f} at any distance.", apart=apart)
     return join_sentences(found, seed)
 
 
