@@ -43,9 +43,7 @@ HELP = {
     gettext_lazy("Help: save image, copy link"): gettext_lazy(
         "Download, above a figure, exports it as an image; Copy link, above the text, restores the view."
     ),
-    gettext_lazy("Help: notebook"): gettext_lazy(
-        "In the menu Download of many charts; it computes their numbers again."
-    ),
+    gettext_lazy("Help: notebook"): gettext_lazy("In the menu Download of many charts; it recomputes their numbers."),
 }
 
 

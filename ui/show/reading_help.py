@@ -32,6 +32,6 @@ def reading_help() -> DeltaGenerator:
 
 
 def draw_reading_help(text: str) -> None:
-    """Draw the “How to read” section with ``text``, a list, and an item on the limits of attention weights."""
+    """Draw the “How to read” section with ``text``, which ends with a list, and an item on attention."""
     with reading_help():
         st.markdown(f"{text}\n{translate(USE)}")

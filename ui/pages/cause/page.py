@@ -27,7 +27,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, example_of
 
 MOST_TOKENS = 512
-PROMPT = gettext_lazy("Nothing is ablated. Click a head, or choose another action.")
+PROMPT = gettext_lazy("Nothing is ablated. Click a head or choose another action.")
 
 
 def how_to_read() -> None:

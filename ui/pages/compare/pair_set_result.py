@@ -288,8 +288,7 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     """
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
     said = _(
-        "Caution: changes differ in {change:.1f} words on average, controls in {control:.1f}, which may "
-        "explain the difference.",
+        "Changes differ in {change:.1f} words on average, controls in {control:.1f}, which may explain the difference.",
         change=change,
         control=control,
     )

@@ -104,12 +104,10 @@ def how_to_read() -> None:
     """Draw the help text."""
     draw_reading_help(
         _(
-            "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the "
-            "softmax of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-            "- The **baseline** of a weight is the larger of column mean and positional prior. Column "
-            "mean: the mean weight from other words to the same key. Positional prior: the head's mean "
-            "weight at that distance in other texts. Even the largest weight of all heads may be below "
-            "it.\n"
+            "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the softmax "
+            "of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- The **baseline** of a weight is the larger of column mean and positional prior. Even the "
+            "largest weight of all heads may be below it.\n"
             "- Much weight on [CLS], [SEP] or the first token often means that a head has nothing to do "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
         )

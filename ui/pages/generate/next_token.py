@@ -141,7 +141,7 @@ def _rule(options: GenerateOptions) -> None:
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Below 1, likely tokens become more likely; above 1, unlikely tokens do."),
+        _("Divides the logits before sampling; higher: more varied."),
     )  # fmt: skip
     bound_widget(
         GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN

@@ -95,8 +95,7 @@ def describe_training(judged: NextSentenceAnswer) -> str:
             "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
         )
     return _(
-        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from "
-        "two texts; a common topic can suffice "
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two texts "
         "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 

@@ -161,7 +161,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
         draw_chart(figure, "t5_buckets", about=provenance_of(computation), computation=computation)
         st.caption(
-            _("Near distances have buckets of their own; far distances share buckets. Earlier keys use the lower half.")
+            _("Near distances have their own buckets; far distances share them. Earlier keys use the lower half.")
         )
         return
     at = _bias_index(held, choice)

@@ -287,7 +287,7 @@ def describe_relations(relations: Relations, heads: int) -> str:
             **values,
         )
         if names
-        else _("No head finds a relation significantly more often than the baseline in the held-out half.")
+        else _("No head finds a relation significantly more often than the baseline.")
     )
     how = _(
         "Relations are chosen on half of 100 sentences and tested on the rest (corrected for the {tests} heads "

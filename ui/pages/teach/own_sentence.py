@@ -223,7 +223,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     number, tokens = f"values[:, {asked.label}]", len(trace.source)
     computation = head_effects_computation(asked.request, _question(asked), tokens, number)
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=about, computation=computation)
-    st.caption(_("Each cell ablates one head. Click it to select its links."))
+    st.caption(_("Click a cell to select its head."))
     download_button(_("Save as CSV"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("All digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip

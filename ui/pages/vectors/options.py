@@ -46,7 +46,6 @@ class VectorsOptions:
     flat: str = option(
         "pca",
         label=gettext_lazy("Projection"),
-        help=gettext_lazy("PCA keeps variance; UMAP keeps neighbours, not distances."),
         choices={"pca": "PCA", "umap": "UMAP"},
     )
     axes: int = option(

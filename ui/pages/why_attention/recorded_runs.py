@@ -40,8 +40,8 @@ from viz.paper.notebook import Computation
 
 ASKED = {
     "copying": gettext_lazy(
-        "Eight of sixteen letters, a gap, a mark, and the letters once more, each predicted before "
-        "it is read. Distance: from a letter to its repetition."
+        "Eight of sixteen letters, a gap, a mark, and the letters again, each predicted before it is read. "
+        "Distance: from a letter to its repetition."
     ),
     "recall": gettext_lazy(
         "Five pairs of a key and a value, one token each, and blanks: `b3 · a7 d1 · b?` is answered "
@@ -227,5 +227,5 @@ def _table(found: RecordedRuns) -> None:
         "distance",
         "answered rightly",
     )
-    about = _("Recorded runs: accuracy by distance")
+    about = _("Recorded accuracy by distance")
     download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs")

@@ -52,6 +52,7 @@ export const WORDS = {
   clauses: sentence("{names}; {then}"),
   askHint: sentence("{head}. Click a word to ask about it."),
   grid: sentence("Every head"),
+  allHeads: sentence("All heads"),
   gridLabel: sentence("{title}. Arrow keys move, Enter keeps, Escape returns."),
   gridNote: sentence(
     "A map per head: rows look at columns, largest weight per pixel, {scale} 0 to 1.",
@@ -133,7 +134,7 @@ export const WORDS = {
   gridName: sentence("Grid"),
   captionBase: sentence("layers, heads and positions counted from 0"),
   lost: sentence("Connection lost, retrying …"),
-  again: sentence("The result left the server's memory; computing it again …"),
+  again: sentence("The result expired; computing it again …"),
   working: sentence("Working …"),
   failed: sentence("Something went wrong."),
   retry: sentence("Try again"),

@@ -36,7 +36,7 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-UNSCRIPTED = gettext_lazy("This page needs JavaScript. Open it in a browser that runs it.")
+UNSCRIPTED = gettext_lazy("This page needs JavaScript. Use a browser that runs it.")
 ELSEWHERE = gettext_lazy("Open the text in Headlight for the others.")
 IN_A_FILE = gettext_lazy("A file has more room: .save(path).")  # for a page inside a notebook
 LABELS = {
