@@ -187,7 +187,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
     _heads(offsets, values, choice, _("T5: bias by distance"), "t5_scores", computation)
     st.caption(
         _(
-            "Lines: heads. Beyond {farthest} tokens distances share a value.",
+            "Beyond {farthest} tokens distances share a value.",
             farthest=bias.farthest,
         )
     )

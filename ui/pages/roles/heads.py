@@ -285,8 +285,8 @@ def draw_similarity(
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
-            "Marks: heads; near heads have similar attention (Jensen–Shannon distance, projected to "
-            "2-D). Colour, shape: clusters of full distances. Click a head to select it."
+            "Near heads have similar attention (Jensen–Shannon distance, projected to 2-D). Colour, shape: "
+            "clusters of full distances. Click a head to select it."
         )
     )
 

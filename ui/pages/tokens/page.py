@@ -101,14 +101,14 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
     if options.beside and options.beside not in found and options.beside != choice.model:
         show_notice(
             _(
-                "{beside}, compared in the link, is not on this machine. Choose it under Model to fetch it.",
+                "{beside}, compared in the link, is not on this machine. Choose it under Model.",
                 beside=options.beside,
             ),
             role="status",
         )
     if not found:
         show_notice(
-            _("Only one tokenizer is on this machine. Choose another model above to download one."),
+            _("Only one tokenizer is on this machine. Choose another model above."),
             role="status",
         )
         return None

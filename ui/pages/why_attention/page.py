@@ -202,7 +202,7 @@ def how_to_read() -> None:
 def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
     """Draw the summary, the figures and the table of layer types."""
     try:
-        with st.spinner(_("Looking up the model's width")):
+        with st.spinner(_("Inspecting the model")):
             model = trace.model.name if choice.opened else choice.model
             build = get_backend().inspect(Anatomy(model=model, revision=choice.revision or None))
     except UserError as refusal:
