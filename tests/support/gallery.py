@@ -214,7 +214,7 @@ FIGURES: Mapping[str, Example] = {
     "seeds": lambda theme: seeds(
         [Curve("LSTM", [4, 8, 16, 32], rows(3, 4)), Curve("<b>Transformer", [4, 8], sizes(3, 2, seed=1))],
         theme,
-        "Gradient by distance",
+        "Accuracy by distance",
         "Distance (tokens)",
         "share answered rightly",
         trained=16,

@@ -205,7 +205,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
     ends_read = {BOTH: "values.sum(axis=1)", START: "values[:, 0]", END: "values[:, 1]"}[ends]
     computation = head_effects_computation(request, effects, len(asked.trace.source), ends_read)
     draw_chart(figure, "answers_heads_map", on_click=keep_head, about=lambda: origin, computation=computation)
-    st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
+    st.caption(_("Cells: heads, ablated one at a time; the answer keeps its span."))
     download_button(
         _("Save as CSV"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
         _("All digits"), key="answers_save_heads", provenance=origin,

@@ -118,7 +118,7 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
-    figure = seeds(curves, theme(), _("Gradient by distance"), _("Distance (tokens)"), translate(UNIT),
+    figure = seeds(curves, theme(), _("Accuracy by distance"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
     drawn = "recorded.runs_of(task, model)"
     computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)

@@ -161,7 +161,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     figure = seeds(
         [_own_curve(ask, run.accuracy), kept],
         theme(),
-        _("Gradient by distance"),
+        _("Accuracy by distance"),
         _("Distance (tokens)"),
         translate(UNIT),
     )
