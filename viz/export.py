@@ -111,7 +111,7 @@ def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, 
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
         raise TooLong(
             gettext_lazy(
-                "The limit for strongest links is {most:,} weights; this text has {weights:,}. Shorten the text.",
+                "The limit for strongest links is {most:,} weights; this text has {weights:,}. Shorten it.",
                 most=MOST_WEIGHTS,
                 weights=view.layers * view.heads * queries * keys,
             )
@@ -144,7 +144,7 @@ def check_cells(view: View) -> None:
     if cells > MOST_CELLS:
         raise TooLong(
             gettext_lazy(
-                "The limit for one head is {most:,} weights; this map has {cells:,}. Shorten the text.",
+                "The limit for a map is {most:,} weights; this one has {cells:,}. Shorten the text.",
                 most=MOST_CELLS,
                 cells=cells,
             )

@@ -92,7 +92,7 @@ def check_length(tokens: int) -> None:
     if tokens > LONGEST:
         raise TooLong(
             gettext_lazy(
-                "The text has {tokens:,} tokens; the limit of a site is {most}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 most=LONGEST,
                 tokens=tokens,
             )

@@ -113,8 +113,7 @@ def test_edits_are_told_in_words() -> None:
     view = View(sentence_trace(), words=True)
     edits = (Ablate(0, 1), Uniform(1, 0), MaskKey(0, 1), MaskKey(1, 2), MaskEdge(0, 2, 3, 4), ZeroValue(0, 3))
     assert describe_edits(edits, view) == (
-        "head 0-1 ablated, uniform weights in 1-0, “playing” masked, head 0-2: “chess” → “.” masked, "
-        "values set to zero: 1"
+        "head 0-1 ablated, uniform weights in 1-0, “playing” masked, head 0-2: “chess” → “.” masked, values zeroed: 1"
     )
     assert describe_edits(tuple(Ablate(*place) for place in PLACES), view) == "6 heads ablated"
     assert [describe_edit(edit) for edit in edits[2:]] == [

@@ -110,7 +110,7 @@ def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_i
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
-    expect(page.get_by_text("cost as much as the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("equal the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
     click(page.get_by_role("button", name="Measure"))
     expect(page.get_by_text(re.compile(r": [4-9] of 11"))).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Stop").click()

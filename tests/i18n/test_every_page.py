@@ -332,7 +332,7 @@ PAGES = {
             ({**BLANK, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是数字"),
             (HEAD, "已消融头 0-0。"),
             ({**HEAD, "lender": "The dog [MASK]"}, "已在 9 个词元中的 5 个上换入头 0-0 的输出。"),
-            ({**HEAD, "becomes": "1"}, "注意力头只能置 0"),
+            ({**HEAD, "becomes": "1"}, "填 0 可消融注意力头"),
             ({**HEAD, "change": "stage", "lender": "The dog [MASK]"}, "9 个词元中有 5 个能对齐。"),
             (
                 {**HEAD, "change": "token", "row": 6, "lender": "The cat"},

@@ -214,7 +214,7 @@ FIGURES: Mapping[str, Example] = {
     "seeds": lambda theme: seeds(
         [Curve("LSTM", [4, 8, 16, 32], rows(3, 4)), Curve("<b>Transformer", [4, 8], sizes(3, 2, seed=1))],
         theme,
-        "How far back can each network look?",
+        "Accuracy by distance",
         "Distance (tokens)",
         "share answered rightly",
         trained=16,
@@ -223,7 +223,7 @@ FIGURES: Mapping[str, Example] = {
     "seeds_logarithmic": lambda theme: seeds(
         [Curve("LSTM", [16, 64, 256], 16.0 * sizes(1, 3)), Curve("Transformer", [16, 64], np.array([[0.0, 50.0]]))],
         theme,
-        "How long does a step take?",
+        "Time per step",
         "Tokens of a text",
         "milliseconds",
         logarithmic="xy",

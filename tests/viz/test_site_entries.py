@@ -84,5 +84,5 @@ def test_a_picture_with_too_many_tokens_is_refused() -> None:
         source = ("",) * 5000
 
     fields: dict[str, Any] = {"trace": Large()}
-    with pytest.raises(TooLong, match="5,000"):
+    with pytest.raises(TooLong, match="5000"):
         picture_file(RecordedPicture(title="Large", **fields), "photo.png")

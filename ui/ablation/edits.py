@@ -89,7 +89,7 @@ def describe_edit(edit: Edit) -> str:
         return _describe_masked_edge(edit, edit.query, edit.key)
     if isinstance(edit, MaskKey):
         return _("layer {layer}: {key} masked", layer=edit.layer, key=_("token {number}", number=edit.key))
-    return _("layer {layer}: value of token {key} set to zero", layer=edit.layer, key=edit.key)
+    return _("layer {layer}: value of token {key} zeroed", layer=edit.layer, key=edit.key)
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
@@ -113,7 +113,7 @@ def describe_edits(edits: EditSet, view: View) -> str:
     }
     said += [_describe_masked_edge(edit, f"“{one}”", f"“{other}”") for (one, other), edit in sorted(cuts.items())]
     if muted := sum(not isinstance(edit, Ablate | Uniform | MaskKey | MaskEdge) for edit in edits):
-        said.append(_("values set to zero: {many}", many=muted))
+        said.append(_("values zeroed: {many}", many=muted))
     return format_comma_list(said) if said else ""
 
 
@@ -198,7 +198,7 @@ def count_edits(edits: EditSet) -> str:
         said.append(_("Uniform weights ({many}): {heads}", many=len(even), heads=_list_heads(even)))
     if others := len(edits) - len(removed) - len(even):
         said.append(_("other edits: {many}", many=others))
-    return "; ".join(said) or _("No head is ablated.")
+    return "; ".join(said) or _("Nothing is ablated.")
 
 
 def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:

@@ -151,9 +151,9 @@ class ComparedEdits:
         complete = computation if len(self.found) == len(self.sets) else None
         draw_chart(figure, key, about=about, computation=complete, test=result)
         if any(isinstance(edit, MaskEdge) for edit in self.edits):
-            note = _("Bars: {edits}; edges keep their positions. Line: the chosen edits.", edits=self.name())
+            note = _("Bars: {edits}; edges keep their positions.", edits=self.name())
         else:
-            note = _("Bars: {edits}. Line: the chosen edits.", edits=self.name())
+            note = _("Bars: {edits}.", edits=self.name())
         st.caption(note)
 
 

@@ -144,7 +144,7 @@ def compute_attributions(question: AttributionRequest) -> AttributionSet:
             architecture=question.trace.model.architecture,
         )
     mark = f"ways:{question.request.key}:{question.focus}:{question.label}"
-    for at in stoppable_steps(mark, len(steps), _("Asking the model")):
+    for at in stoppable_steps(mark, len(steps), _("Running the model")):
         name, step = steps[at]
         if name in problems:
             continue

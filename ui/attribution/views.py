@@ -134,7 +134,7 @@ def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
             list(range(len(names))),
             shown=asked.label,
             format_func=lambda at: names[at],
-            help=_("The explained output; by default the likeliest label."),
+            help=_("By default the likeliest label."),
         )
 
 
@@ -290,9 +290,9 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "{for_it}: the word supports the label; {against}: it opposes the label (masked in every "
-            "layer). *Gradient*, *Integrated gradients* and *Ablated* explain the logit; other methods "
-            "explain the vector of {reader}.",
+            "{for_it}: the word supports the label; {against}: it opposes it (masked in every layer). "
+            "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the vector of "
+            "{reader}.",
             against=translate(against),
             for_it=translate(for_it),
             reader=_reader(asked),

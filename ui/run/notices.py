@@ -63,7 +63,7 @@ def show_error(refusal: UserError) -> None:
             help=translate(refusal.details["summary"]),
         )
     elif refusal.way_out in ("retry", "busy"):
-        st.button(_("Try again"), help=_("Ask once more"))
+        st.button(_("Try again"))
     elif refusal.way_out == "download":  # Pages that can download a model draw the offer instead.
         link_to_view("explore", _("Download the model"), help=_("Attention heads offers it."))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:

@@ -82,7 +82,7 @@ def _draw_removal(code: str, one: PostedCard) -> None:
         icon=":material/delete:",
         on_click=_perform,
         args=(code, one.number),
-        help=_("Deletes this card for everybody."),
+        help=_("Deletes it for everybody."),
     )
 
 

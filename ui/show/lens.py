@@ -38,7 +38,7 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    found = ask_model(question, _("Reading the blank's state after each layer"))
+    found = ask_model(question, _("Running the model"))
     draw(found, _("the blank's state"), Computation("found = backend.predict(request)", request=question))
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from attention.measures import HeadSummary
 from attention.trace import Trace
 from attention.view import View
-from i18n import _, gettext_lazy
+from i18n import _
 from ui.classroom import view_presenter
 from ui.input.view_options import pick_part
 from ui.routes.limits import in_language
@@ -121,21 +121,15 @@ def draw_matrices(  # noqa: PLR0913  (independent options, by name)
         draw_notebook_menu(sheets[0].name, key, lambda: sheets[0].values, lambda: dict(told), lambda: computation)
 
 
-BOTH = gettext_lazy("This sentence and this head")
-
-
-def explore_link(there: ViewState, what: str = BOTH) -> None:
-    """Draw a link that opens the view state ``there`` on Explore, if its text fits into an address.
-
-    ``what`` is a phrase for the tooltip of the link: the things that it opens.
-    """
+def explore_link(there: ViewState) -> None:
+    """Draw a link that opens the view state ``there`` on Explore, if its text fits into an address."""
     if fits(there):
         link_to_view(
             "explore",
             _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
-            help=_("{what} in Attention heads", what=what),
+            help=_("This sentence and this head"),
         )
 
 

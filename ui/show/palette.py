@@ -39,13 +39,11 @@ HELP = {
     gettext_lazy("Help: class"): gettext_lazy(
         "Start with make run FOR=class or headlight serve; students open the link on Class, also offline."
     ),
-    gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for the screen or for paper."),
+    gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for screen or paper."),
     gettext_lazy("Help: save image, copy link"): gettext_lazy(
         "Download, above a figure, exports it as an image; Copy link, above the text, restores the view."
     ),
-    gettext_lazy("Help: notebook"): gettext_lazy(
-        "In the menu Download of many charts; it computes their numbers again."
-    ),
+    gettext_lazy("Help: notebook"): gettext_lazy("In the menu Download of many charts; it recomputes their numbers."),
 }
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from ui.state.session import VIEW
 
+USE = gettext_lazy(
+    "- Attention does not show what the model uses ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+    "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)); ablation does."
+)
 VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expanded) and of the visited pages
 
 
@@ -25,3 +29,9 @@ def reading_help() -> DeltaGenerator:
         visit = (page, page not in seen)
         state[VISIT], state[SEEN] = visit, seen | {page}
     return st.expander(_("How to read"), expanded=visit[1])
+
+
+def draw_reading_help(text: str) -> None:
+    """Draw the “How to read” section with ``text``, which ends with a list, and an item on attention."""
+    with reading_help():
+        st.markdown(f"{text}\n{translate(USE)}")

@@ -61,7 +61,7 @@ TERMS: tuple[GlossaryTerm, ...] = (
     ),
     GlossaryTerm(
         gettext_lazy("Special token"),
-        gettext_lazy("A token added by the tokenizer, such as [CLS]; it often receives much attention."),
+        gettext_lazy("A token added by the tokenizer, such as [CLS]."),
         "tokens",
         "CLS SEP MASK PAD",
     ),

@@ -146,7 +146,7 @@ def _stop(view: str, at: int) -> None:
         _("End the tour") if last else _("Skip the rest"),
         type="tertiary",
         on_click=leave,
-        help=_("Resume it on the page Lessons."),
+        help=_("Resume it on Lessons."),
     )
 
 

@@ -130,9 +130,9 @@ def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer
     show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
     about = partial(_provenance, view, link, "" if other is None else requests[-1].text)
     note = _(
-        "Each chart divides the same {excess:+.2f}: by the sources of the query, or by those of the key. The "
-        "{shown} largest are drawn. From each part, its mean over visible tokens is subtracted; means and "
-        "variances of norms are those of this pass.",
+        "Each chart divides the same {excess:+.2f}, by the sources of the query or of the key. The {shown} "
+        "largest are drawn. From each part, its mean over visible tokens is subtracted; means and variances of "
+        "norms are those of this pass.",
         excess=found.score - found.mean_over_keys,
         shown=SHOWN,
     )

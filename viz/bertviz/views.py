@@ -90,7 +90,7 @@ def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> 
     A thumbnail shows the weights of its head as lines; a click enlarges it. The parameters are those of ``head_html``.
     """
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
-    hint = _("Click a map to enlarge or close it. In the enlarged map, point at a token on the left.")
+    hint = _("Click a map to enlarge or close it. Once enlarged, point at a token on the left.")
     return document("model", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
@@ -300,10 +300,10 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
     if causal:
         part["split"] = None  # BertViz hides later tokens by position, which a cut text would shift
     payload = {"layer": layer, "head": head, "causal": causal, "parts": [part]}
-    hint = _("Point at a token on the left; press the + beside it for its query and the keys.")
+    hint = _("Point at a token on the left; press its + for its query and the keys.")
     scales = sorted({f"{record.scale:.4g}" for record in records})
     notes = (
-        _("The column q · k includes the model's scale, {scales}.", scales=_(" or ").join(scales)),
+        _("q · k includes the model's scale, {scales}.", scales=_(" or ").join(scales)),
         *describe_omissions(view),
         _("Queries and keys are rounded to 16 bits."),
     )
@@ -323,17 +323,15 @@ def describe_omissions(view: View) -> list[str]:
     holes = any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks)
     uneven = len({mask.causal for mask in masks}) > 1
     sentences = {
-        _("A position bias follows before the softmax; q · k is shown without it."): any(
-            record.bias is not None for record in records
-        ),
+        _("q · k is shown without the position bias that follows."): any(record.bias is not None for record in records),
         _(
-            "Scores are bent towards ±{caps} before the softmax (soft cap); q · k is shown before that.",
+            "q · k is shown before the soft cap of ±{caps}.",
             caps=", ±".join(f"{cap:g}" for cap in caps),
         ): bool(caps),
-        _("Each row keeps a share for a sink that is no token, so weights sum to less than one."): any(
+        _("Rows sum to less than one: a sink that is not a token takes the rest."): any(
             record.sinks is not None for record in records
         ),
-        _("Of masked pairs, q · k is shown; their weight is 0."): holes or uneven,
+        _("Masked pairs show q · k; their weight is 0."): holes or uneven,
         _("Weights were scaled to sum to one over shown tokens."): view.renormalise and not view.special,
         _("Special tokens are hidden, so rows sum to less than one."): not view.renormalise and not view.special,
     }

@@ -206,10 +206,10 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     """
     rows = list(range(len(bins)))
     ordered = sorted(bins, key=lambda one: -one.start)
-    figure = empty(theme, title, _("share that is right"), "")
-    add_color_note(figure, theme, _("Names: how sure · how many answers"))
+    figure = empty(theme, title, _("accuracy"), "")
+    add_color_note(figure, theme, _("Names: confidence · answers"))
     figure.add_bar(
-        name=_("right, with its 95% interval"),
+        name=_("accuracy, 95% interval"),
         orientation="h",
         x=[one.right for one in ordered],
         y=rows,
@@ -225,11 +225,11 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
         },
         customdata=[[one.low, one.high, one.answers] for one in ordered],
         hovertemplate=_(
-            "right: %{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}) of %{customdata[2]:,}<extra></extra>"
+            "accuracy: %{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}) of %{customdata[2]:,}<extra></extra>"
         ),
     )
     figure.add_scatter(
-        name=_("how sure, on average"),
+        name=_("mean confidence"),
         x=[one.sure for one in ordered],
         y=rows,
         mode="markers",
@@ -239,7 +239,7 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
             "line": {"width": 4, "color": theme.accent},
             "color": theme.accent,
         },
-        hovertemplate=_("sure: %{x:.3f}<extra></extra>"),
+        hovertemplate=_("confidence: %{x:.3f}<extra></extra>"),
         cliponaxis=False,
     )
     figure.update_yaxes(
@@ -430,7 +430,7 @@ def removal_curve(  # noqa: PLR0913
             hovertemplate=_("%{x} random heads ablated: %{y:.3f} on average<extra></extra>"),
         )
     figure.add_scatter(
-        name=_("one head chosen at each step"),
+        name=_("greedy order"),
         x=np.arange(len(values)),
         y=values,
         customdata=[_("Nothing"), *(escape_label(name) for name in names)],

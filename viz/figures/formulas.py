@@ -19,7 +19,7 @@ def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme)
 
     ``inputs`` and ``outputs`` are (point,). ReLU is left out if ``name`` is "ReLU".
     """
-    figure = empty(theme, _("Which function is between the two matrices?"), _("Input"), _("Output"))
+    figure = empty(theme, _("Activation function"), _("Input"), _("Output"))
     if name != "ReLU":
         figure.add_scatter(
             name=_("ReLU (arXiv:1706.03762)"),
@@ -49,7 +49,7 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
     >>> [line.name for line in softmax_slope([1, 4], np.array([0.5, 0.5]), np.array([0.5, 0.2]), LIGHT, 4).data][:2]
     ['scores over √d_k', 'unscaled']
     """
-    figure = empty(theme, _("How steep is the softmax?"), "d_k", _("Sum of a·(1 − a), mean"))
+    figure = empty(theme, _("Softmax sensitivity"), "d_k", _("Sum of a·(1 − a), mean"))
     lines = (
         (_("scores over √d_k"), over, theme.heads, "solid"),
         (_("unscaled"), plain, theme.accent, "dash"),
@@ -122,7 +122,7 @@ def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) 
         _("pairs of tokens, n²"): sizes.pairs(n),
     }
     total = np.sum(list(named.values()), axis=0)
-    figure = empty(theme, _("Where do one layer's operations go?"), _("Tokens n"), _("Share of the operations (%)"))
+    figure = empty(theme, _("Operations per layer"), _("Tokens n"), _("Share of operations (%)"))
     colours = line_colors(theme)
     for (name, values), colour in zip(named.items(), (colours[1], colours[2], colours[0]), strict=True):
         figure.add_scatter(
@@ -153,7 +153,7 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
     ``n`` and ``busy``, the processor time of a pass in seconds, are (length,).
     """
-    figure = empty(theme, _("How long does one pass take?"), _("Tokens n"), _("Milliseconds of processor time"))
+    figure = empty(theme, _("Time per pass"), _("Tokens n"), _("Processor time (ms)"))
     if fitted is not None:
         x = np.linspace(0, float(n.max()), POINTS)
         curve = {"mode": "lines", "hovertemplate": "n = %{x:,.0f}: %{y:.1f} ms"}
@@ -178,7 +178,7 @@ def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
     ``peak`` (measured) and ``maps`` are bytes, (length,), for texts of ``n`` tokens. The curve is the last number of
     ``maps``, scaled by n² to other lengths.
     """
-    figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
+    figure = empty(theme, _("Memory"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)
     figure.add_scatter(
         name=_("all attention maps, by formula"),
@@ -189,7 +189,7 @@ def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
         hovertemplate="n = %{x:,.0f}: %{y:,.1f} MB",
     )
     figure.add_scatter(
-        name=_("the pass's own tensors, measured here"),
+        name=_("the pass's tensors, measured here"),
         x=n,
         y=peak / 1e6,
         mode="markers",

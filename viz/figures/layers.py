@@ -60,7 +60,7 @@ def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tup
         hovertemplate=hover,
     )
     figure.add_scatter(
-        name=_("mean of the layer"),
+        name=_("layer mean"),
         x=middles,
         y=values.mean(axis=1),
         mode="lines",
@@ -100,15 +100,10 @@ def entropy_by_layer(
     ``entropy`` is (layer, head), the mean over queries (attention.measures). At 0 bits each query attends to a single
     key. A dotted line marks the entropy of uniform attention.
     """
-    figure = empty(theme, _("How widely do heads spread attention?"), _("Layer"), _("Entropy (bits)"))
+    figure = empty(theme, _("Attention entropy"), _("Layer"), _("Entropy (bits)"))
     add_heads(figure, theme, entropy, selected)
     most = most_bits(size)
-    evenly = (
-        _("evenly over the tokens so far: {bits:.2f} bits", bits=most)
-        if size.causal
-        else _("evenly over {keys} tokens: {bits:.2f} bits", keys=size.keys, bits=most)
-    )
-    reference(figure, theme, most, evenly)
+    reference(figure, theme, most, _("uniform attention: {bits:.2f} bits", bits=most))
     figure.update_yaxes(range=[0, max(most, float(entropy.max(initial=0))) * 1.12 or 1])
     return figure
 
@@ -136,7 +131,7 @@ def distance_by_layer(
     ``distance`` is (layer, head), the mean over queries (attention.measures). A dotted line marks the distance of
     uniform attention.
     """
-    figure = empty(theme, _("How far do heads look?"), _("Layer"), _("Mean distance (tokens)"))
+    figure = empty(theme, _("Mean distance"), _("Layer"), _("Mean distance (tokens)"))
     add_heads(figure, theme, distance, selected)
     even = even_distance(size)
     reference(figure, theme, even, _("uniform attention: {even:.1f} tokens", even=even))
@@ -152,7 +147,7 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
     """
     reach = len(shares) // 2
     figure = empty(
-        theme, _("At what distance does {head} look?", head=head), _("Key minus query (tokens)"), _("Mean weight")
+        theme, _("Attention by distance, {head}", head=head), _("Key minus query (tokens)"), _("Mean weight")
     )
     figure.add_bar(
         x=np.arange(-reach, reach + 1),
@@ -170,7 +165,7 @@ def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -
 
     ``before`` and ``after`` are (head,). The marks of ``head`` are larger.
     """
-    figure = empty(theme, _("How widely do this layer's heads look?"), _("Head"), _("Mean entropy (bits)"))
+    figure = empty(theme, _("Entropy of each head"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before))
     line = {"color": theme.grid, "width": 3}
     for place, low, high in zip(places, before, after, strict=True):
@@ -204,7 +199,7 @@ def lens_map(
     ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding and is on top.
     """
     rows, ranks = chances.shape
-    figure = empty(theme, _("The likeliest pieces after each layer"), "", "")
+    figure = empty(theme, _("Likeliest tokens by layer"), "", "")
     figure.add_heatmap(
         z=np.round(chances.astype(np.float64), 6),
         x=list(range(ranks)),
@@ -246,7 +241,7 @@ def lens_curves(
     ``chances`` is (row, token); row 0 is the embedding. Lines differ in colour and dash.
     """
     rows = chances.shape[0]
-    figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
+    figure = empty(theme, _("Answer by layer"), "", _("Probability"))
     for at, name in enumerate(names):
         figure.add_scatter(
             x=list(range(rows)),

@@ -45,7 +45,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     figure.add_scatter(x=distances, y=np.asarray(found.lowest, np.float32), showlegend=False, **bound)
     figure.add_scatter(
-        name=_("from lowest to highest pair"),
+        name=_("lowest to highest pair"),
         x=distances,
         y=np.asarray(found.highest, np.float32),
         fill="tonexty",
@@ -69,7 +69,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
     """Draw the cosine similarity of each position's vector and the next, shape (position - 1,)."""
-    figure = empty(theme, title, _("Position"), _("Cosine similarity with the next position"))
+    figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),
         y=np.asarray(cosines, np.float32),
@@ -112,7 +112,7 @@ def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure
 
     The score of an equal key is a solid line, and the decay of the upper bound is dotted; both start at 1.
     """
-    figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
+    figure = empty(theme, title, _("Distance (tokens)"), _("Relative to distance 0"))
     for turning, colour in zip(turnings, line_colors(theme), strict=False):
         distances = np.arange(len(turning.score))
         more = f" ({escape_label(turning.name)})" if turning.name else ""

@@ -169,7 +169,7 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
     dotted line marks the number of tokens that the rule keeps, ``kept``, if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
-    figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
+    figure = empty(theme, title, _("the likeliest n tokens"), _("cumulative probability"))
     for name, values, colour, dash in (
         (_("the model"), own, theme.heads, "solid"),
         (_("under the rule"), drawn, theme.accent, "dash"),
@@ -184,7 +184,7 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
         )
     if kept <= len(ranks):
         line = {"dash": "dot", "color": theme.line, "width": 1.5}
-        figure.add_vline(x=kept, line=line, showlegend=True, name=_("the rule keeps {kept}", kept=kept))
+        figure.add_vline(x=kept, line=line, showlegend=True, name=_("{kept} kept", kept=kept))
     steps = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= len(ranks)]
     span = [-0.03, float(np.log10(max(len(ranks), 2))) + 0.03]
     figure.update_xaxes(type="log", range=span, tickvals=steps, ticktext=[str(n) for n in steps], fixedrange=True)
@@ -207,7 +207,7 @@ def received_by_token(
     ``received`` and ``mean`` are (key,), each the mean over the queries. ``tokens`` names the keys, ``head`` the head.
     In a causal model early tokens receive more, because more queries see them.
     """
-    figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
+    figure = empty(theme, _("Attention received"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
     names = [[label, place] for place, label in enumerate(labels)]
     hover = _("%{customdata[0]} (token %{customdata[1]}): %{y:.3f}")
@@ -229,7 +229,7 @@ def received_by_token(
         hovertemplate=hover,
     )
     even = float(received.sum()) / max(1, len(tokens))
-    reference(figure, theme, even, _("if all received the same: {even:.3f}", even=even))
+    reference(figure, theme, even, _("uniform: {even:.3f}", even=even))
     step = max(1, -(-len(tokens) // TICKS))
     figure.update_xaxes(tickvals=places[::step], ticktext=labels[::step], tickangle=-60, showgrid=False)
     return figure
@@ -247,7 +247,7 @@ def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Them
     """
     shown = words[:MOST]
     below, above = (color_at(diverging_scale(theme), end) for end in SIGNS)
-    figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
+    figure = empty(theme, _("Attribution of each word"), unit, "")
     for (name, values), pattern in zip(ways.items(), ("", "/"), strict=False):
         figure.add_bar(
             orientation="h",
@@ -347,7 +347,7 @@ def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
     """Draw the probabilities of two words in each sentence as bars; ``chances`` is (sentence, word)."""
-    figure = empty(theme, _("How likely is each word in each sentence?"), _("Probability"), "")
+    figure = empty(theme, _("Probability in each sentence"), _("Probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]
         figure.add_bar(

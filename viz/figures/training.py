@@ -52,13 +52,13 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
     if collapsed:
         at = dict(points)
         figure.add_scatter(
-            name=_("one label throughout, twice"),
+            name=_("only one label, twice"),
             x=[step for step, _ in collapsed],
             y=[at.get(step, 0.0) for step, _ in collapsed],
             customdata=[escape_label(label) for _, label in collapsed],
             mode="markers",
             marker={"symbol": "x", "size": 11, "color": theme.line},
-            hovertemplate=_("step %{x}: everything is called %{customdata}<extra></extra>"),
+            hovertemplate=_("step %{x}: only %{customdata}<extra></extra>"),
         )
     if baseline is not None:
         line = {"dash": "dash", "color": theme.heads, "width": 2}
@@ -153,7 +153,7 @@ def by_step(  # noqa: PLR0913  (keyword options of a figure)
             hovertemplate=_("step %{x}: %{y:.4f} bits"),
         )
     figure.add_scatter(
-        name=_("the step that is shown"),
+        name=_("step shown"),
         x=[steps[frame], steps[frame]],
         y=[whole[frame], head[1][frame]],
         mode="markers",
@@ -161,7 +161,7 @@ def by_step(  # noqa: PLR0913  (keyword options of a figure)
         hoverinfo="skip",
     )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_vline(x=kept, line=line, showlegend=True, name=_("the weights that were kept"))
+    figure.add_vline(x=kept, line=line, showlegend=True, name=_("weights kept"))
     return figure.update_layout(height=300, margin={"b": LEGENDS})
 
 

@@ -224,7 +224,7 @@ def context_lines(
     A level is the embedding or the output of a layer; ``levels`` are their names. ``pairs`` has at most three pairs of
     contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different words.
     """
-    figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
+    figure = empty(theme, _("Cosine of “{word}” between contexts", word=word), "", _("Cosine"))
     colours = (theme.accent, theme.heads, theme.line)
     places = list(range(len(levels)))
     for (name, values), colour, (symbol, dash) in zip(pairs.items(), colours, MARKS, strict=False):

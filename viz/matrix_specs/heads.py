@@ -26,7 +26,7 @@ def agreement_matrices(
             shares,
             tuple(names),
             tuple(words),
-            _("Rows are scaled to sum to one: compare their pattern, not their size."),
+            _("Rows sum to one: compare patterns, not sizes."),
             "sequential",
         ),
         MatrixSpec(
@@ -96,7 +96,7 @@ def neuron(  # noqa: PLR0913  (the inputs of the sheets)
         MatrixSpec("q", query[None], ("q",), note=_("The query's {channels} channels.", channels=channels)),
         MatrixSpec("k", keys, rows, note=_("A key a row."), marked_rows=marks),
         MatrixSpec("q × k", products, rows, note=_("By channel; a row sums to q · k."), marked_rows=marks),
-        MatrixSpec("q · k", products.sum(axis=1, keepdims=True), rows, note=_("The sums."), marked_rows=marks),
+        MatrixSpec("q · k", products.sum(axis=1, keepdims=True), rows, marked_rows=marks),
         MatrixSpec(
             _("weight"), weights[:, None], rows, note=_("After the softmax."), palette="sequential", marked_rows=marks
         ),

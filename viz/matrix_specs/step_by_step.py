@@ -131,7 +131,7 @@ def weighted_values(
         rows, titles = np.concatenate([rows, rest[None]]), [*titles, _("{n} others", n=len(parts) - len(shown))]
     marks = () if marked is None else (marked,)
     return [
-        MatrixSpec(_("weight × v"), rows, tuple(titles), note=_("Each value times its weight."), marked_rows=marks),
+        MatrixSpec(_("weight × v"), rows, tuple(titles), marked_rows=marks),
         MatrixSpec(
             _("z, their sum"), parts.sum(axis=0, keepdims=True), ("z",), note=_("The head's output for this token.")
         ),
@@ -181,7 +181,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
     both = np.stack([ours, theirs])
     return [
         _clipped_matrix(_("Results"), both, (_("computed here"), _("The model's own"))),
-        MatrixSpec(_("Difference"), (ours - theirs)[None], (_("rounding"),), note=_("On a scale of its own.")),
+        MatrixSpec(_("Difference"), (ours - theirs)[None], (_("rounding"),), note=_("On its own scale.")),
     ]
 
 

@@ -169,7 +169,7 @@ def test_what_the_neuron_picture_leaves_out_is_said() -> None:
         special=False,
     )
     said = " ".join(describe_omissions(odd))
-    for words in ("position bias", "±50", "sink", "masked", "Special tokens are hidden"):
+    for words in ("position bias", "±50", "sink", "Masked pairs", "Special tokens are hidden"):
         assert words in said
         assert words in neuron_html(odd, prefix="/v")
 

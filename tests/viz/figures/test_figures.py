@@ -37,8 +37,8 @@ def test_each_head_is_a_dot_and_each_layer_a_mean(name: str) -> None:
     figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2))
     traces = traces_of(figure)
     assert array_of(traces["One head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
-    assert array_of(traces["mean of the layer"]["y"]).tolist() == [1.0, 1.0]
-    assert array_of(traces["mean of the layer"]["x"]).tolist() == [0, 1]
+    assert array_of(traces["layer mean"]["y"]).tolist() == [1.0, 1.0]
+    assert array_of(traces["layer mean"]["x"]).tolist() == [0, 1]
     chosen = traces["head 1-2"]
     assert array_of(chosen["y"]).tolist() == [0.75]
     assert array_of(chosen["x"])[0] == array_of(traces["One head"]["x"])[-1]  # The mark is on the last head's dot.
@@ -53,7 +53,7 @@ def test_the_reference_is_attention_spread_evenly() -> None:
         away = np.abs(np.arange(keys)[None] - np.arange(queries)[:, None])
         assert most_bits(MapSize(queries, keys, causal)) == pytest.approx(bits)
         assert even_distance(MapSize(queries, keys, causal)) == pytest.approx((even * away).sum(axis=1).mean())
-    assert "evenly over 8 tokens: 3.00 bits" in entropy_by_layer(VALUES, MapSize(8, 8), LIGHT).to_json()
+    assert "uniform attention: 3.00 bits" in entropy_by_layer(VALUES, MapSize(8, 8), LIGHT).to_json()
 
 
 def test_the_profile_is_centred_on_the_token_itself() -> None:

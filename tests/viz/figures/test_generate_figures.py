@@ -28,7 +28,7 @@ def test_sums_run_and_the_cut_is_where_the_rule_has_it() -> None:
     np.testing.assert_allclose(drawn.y, [0.7, 1.0, 1.0])
     assert list(own.x) == [1, 2, 3]
     assert [shape.x0 for shape in figure.layout.shapes] == [2]
-    assert "the rule keeps 2" in [shape.name for shape in figure.layout.shapes]
+    assert "2 kept" in [shape.name for shape in figure.layout.shapes]
 
 
 def test_a_cut_beyond_the_figure_is_not_drawn() -> None:

@@ -152,7 +152,7 @@ def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus
     draw_methods(
         ways, cells, FIGURE, lambda: _on_pick(view, words), about=tuple(about.items()), computation=computation
     )
-    st.caption(_("Above: share of each word by method. Below: rank correlation; framed: the ablation effect."))
+    st.caption(_("Framed: the ablation effect."))
     download_table(words_csv(ways, cells), "headlight-agreement.csv", provenance=about)
 
 
@@ -218,7 +218,7 @@ def draw_label(choice: ViewState, trace: Trace) -> None:
     kind = WordTags if options.explain == "tag" else TextLabel
     said = ask_model(
         kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut),
-        _("Asking the model"),
+        _("Running the model"),
     )
     index = 0
     if options.explain == "tag":
@@ -238,20 +238,18 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Rows estimate the effect of each word on the chosen word's last vector. *Ablated* "
-                "measures it: the word is masked in every layer. Methods of another order do not "
-                "explain it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "- Rows estimate the effect of each word on the chosen word's last vector. *Ablated* measures "
+                "it: the word is masked in every layer. Methods of another order do not explain it "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-                "- *Attention*: last layer, mean over heads. *Attention rollout*, "
-                "*Attention flow*: all layers, half residual stream "
-                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
+                "- *Attention*: last layer, mean over heads. *Attention rollout*, *Attention flow*: all "
+                "layers, half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: "
+                "last layer ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
-                "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). "
-                "*Integrated gradients*, of the cosine with the final vector: {steps} steps from zero "
-                "embeddings, omitted if the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
-                "- For a *label*, ablation and gradients explain its logit, the others the task head's "
-                "vector.",
+                "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated "
+                "gradients*, of the cosine with the final vector: {steps} steps from zero embeddings, omitted if "
+                "the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
+                "- For a *label*, ablation and gradients explain its logit, the others the task head's vector.",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
                 missed=MOST_MISSED,
@@ -296,7 +294,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(_("At least three words are needed. Choose a later word or a longer text."))
+        show_notice(_("Three words are needed. Choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

@@ -138,7 +138,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     computation = flow_computation(asked.request, asked.tokens(looks), asked.tokens(at))
     about = partial(texts_provenance, asked.request.text, asked.request.pair)
     draw_chart(figure, "answers_attention_map", on_click=keep_head, about=about, computation=computation)
-    st.caption(_("Cells: heads. Click one to see its attention."))
+    st.caption(_("Click a cell to select its head."))
     focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
     draw_microscope(
         replace(choice, layer=layer, head=head, focus=focus), asked.trace, lambda: _shown_trace_id(asked.request)
@@ -199,13 +199,13 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         role="status",
     )
     figure = head_map(
-        as_head_map(places, found), theme(), _("Effect of ablating each head"), _("change of the logit"),
+        as_head_map(places, found), theme(), _("Ablation effect"), _("change of the logit"),
         diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
     )  # fmt: skip
     ends_read = {BOTH: "values.sum(axis=1)", START: "values[:, 0]", END: "values[:, 1]"}[ends]
     computation = head_effects_computation(request, effects, len(asked.trace.source), ends_read)
     draw_chart(figure, "answers_heads_map", on_click=keep_head, about=lambda: origin, computation=computation)
-    st.caption(_("Cells: heads, ablated one at a time; the answer stays the same span."))
+    st.caption(_("Cells: heads, ablated one at a time; the answer keeps its span."))
     download_button(
         _("Save as CSV"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
         _("All digits"), key="answers_save_heads", provenance=origin,
@@ -230,9 +230,9 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
     above, below = map(translate, sides(theme()))
     st.caption(
         _(
-            "{below}: the word supports the answer; {above}: it opposes the answer (masked in every "
-            "layer). *Gradient*, *Integrated gradients* and *Ablated* explain the logit; other methods "
-            "explain the answer's vectors.",
+            "{below}: the word supports the answer; {above}: it opposes it (masked in every layer). "
+            "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the answer's "
+            "vectors.",
             above=above,
             below=below.capitalize(),
         )

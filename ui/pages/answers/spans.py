@@ -72,10 +72,7 @@ def draw_answers(who: PageModel, texts: tuple[str, str], found: PassageAnswers) 
     figure.update_xaxes(range=[0, 1.12])
     draw_chart(figure, "answers_bars", about=partial(texts_provenance, question, passage), computation=computation)
     st.caption(
-        _(
-            "Bars: spans of the passage; softmax of start and end logits over spans of up to 30 "
-            "tokens. Overlapping spans share their probability."
-        )
+        _("Softmax of start and end logits over spans of up to 30 tokens. Overlapping spans share their probability.")
     )
     columns = ("answer", "start", "end", "probability", "score", "window")
     rows: list[tuple[object, ...]] = [

@@ -29,6 +29,6 @@ class AtlasCompareOptions(AtlasChoiceOptions):
     show: str = option(
         PROFILE,
         label=gettext_lazy("Measure"),
-        help=gettext_lazy("The measure shown in each cell; differences are second minus first."),
+        help=gettext_lazy("Differences are second minus first."),
         choices=SHOWN,
     )

@@ -23,8 +23,6 @@ class AtlasSearchOptions(AtlasChoiceOptions):
     key_tag: str = option(
         "", label=gettext_lazy("To: speech part"), help=gettext_lazy("Such as NOUN."), name="onto_tag"
     )
-    only: bool = option(
-        False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the selected head only.")
-    )
+    only: bool = option(False, label=gettext_lazy("Selected head"))
     nearest: int = option(0, label=gettext_lazy("Least distance"), help=gettext_lazy("Distance in tokens."))
-    least: int = option(0, label=gettext_lazy("Least excess (%)"), help=gettext_lazy("Hides weaker links."))
+    least: int = option(0, label=gettext_lazy("Least excess (%)"))

@@ -109,7 +109,6 @@ def draw(choice: ViewState, trace: Trace) -> None:
         key=KIND,
         format_func=lambda name: translate(TITLES[name]),
         on_change=lambda: set_view_state(bertviz=st.session_state[KIND]),
-        help=_("The three views of BertViz"),
     )
     st.caption(translate(NAMES[kind]))
     look, notes = resolve_view(choice, trace)

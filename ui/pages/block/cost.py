@@ -86,9 +86,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
     show_notice(
         _(
-            "For {tokens}, {share:.1%} of the operations in each {side} layer are for pairs of tokens. Pairs "
-            "cost as much as the feed-forward part at n = {forward:,.0f}, as all the rest at n = "
-            "{rest:,.0f}.",
+            "For {tokens}, {share:.1%} of the operations in each {side} layer are for token pairs. Pairs equal "
+            "the feed-forward part at n = {forward:,.0f}, all the rest at n = {rest:,.0f}.",
             tokens=amount(tokens, "token"),
             share=share / (share + rest),
             side=SIDES[stack.part],
@@ -103,8 +102,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     draw_chart(figure, "cost_shares", about=model_provenance, computation=computation)
     st.caption(
         _(
-            "Dotted: this text. Dashed: pairs cost as much as the rest. Operations per layer: 4 · n² · h "
-            "· d_k for pairs, 2 · n per weight; softmax, norms, additions, masks and windows are omitted."
+            "Operations per layer: 4 · n² · h · d_k for pairs, 2 · n per weight; softmax, norms, additions, "
+            "masks and windows are omitted."
         )
     )
     measure(build, model, revision)
@@ -121,7 +120,7 @@ def measure(build: Build, model: str, revision: str | None) -> None:
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help=_("Measures longer and longer texts until a pass takes one second"),
+        help=_("Measures ever longer texts until a pass takes one second"),
     )
     if number is None:
         return
@@ -189,8 +188,8 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right, about=model_provenance)
     st.caption(
         _(
-            "Dots: processor time here, mean of several passes over random tokens (one if slow). "
-            "Line: least relative error. If memory is linear in n, maps are never stored whole "
+            "Dots: mean of several passes over random tokens (one if slow). Line: least relative error. If "
+            "memory is linear in n, maps are never stored whole "
             "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
         )
     )

@@ -234,7 +234,7 @@ def activations(build: Build, request: Anatomy) -> None:
     code = f"found = backend.inspect(request).stacks[0].feed_forward.activation\nnumbers = [{relu}*found.outputs]"
     draw_chart(figure, "activation", about=model_provenance, computation=Computation(code, request=request))
     if found.name != "ReLU":
-        st.caption(_("Line: the model's own module. Dots: ReLU."))
+        st.caption(_("Line: the model's own module."))
 
 
 SIZE = 5  # tokens in the picture of a mask

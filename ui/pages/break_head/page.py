@@ -110,7 +110,7 @@ def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, s
     if tests:
         parts.append(
             _(
-                "With other wording, the result is the same in {same} of {count} sentences.",
+                "Reworded, the result is the same in {same} of {count} sentences.",
                 same=sum(one.outcome == test.outcome for one in tests),
                 count=len(tests),
             )

@@ -41,7 +41,6 @@ class BreakHeadOptions:
     clicking: str = option(
         "source",
         label=gettext_lazy("A click sets"),
-        help=gettext_lazy("Choose what to set, then click a word."),
         choices=ROLES,
     )
     rewordings: str = option(

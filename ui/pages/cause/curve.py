@@ -108,7 +108,7 @@ def _draw(
     show_notice(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), _("Ablation curve"), case.watch.unit)
     note = _(
-        "Dots: greedy order. Dashed: mean and range of {orders} random orders (seed {seed}).",
+        "Random orders: {orders}, seed {seed}.",
         orders=len(random),
         seed=SEED,
     )

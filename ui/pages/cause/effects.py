@@ -56,7 +56,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("Effect of ablating each head"),
+        _("Ablation effect"),
         case.watch.effect,
         diverging=bool(case.watch.names),
         selected=case.head,
@@ -215,7 +215,7 @@ def _map(moved: FloatArray, shown: Head, computation: Computation, about: About)
     ``about`` returns the provenance of the shares.
     """
     figure = head_map(100 * moved, theme(), _("Attention that moves"), "%", selected=shown)
-    note = _("Cells: heads; share of attention that moves, mean over queries.")
+    note = _("Cells: heads, mean over queries.")
     click = partial(_on_pick, moved.shape[1])
     draw_chart(figure, LATER, on_click=click, about=about, computation=computation, test=note)
     st.caption(join_sentences(note, _("Click a cell to select its head.")))

@@ -52,7 +52,6 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("This word's tag is measured."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
@@ -81,7 +80,7 @@ class CauseOptions(AnsweringOptions):
     steps: int | None = option(
         None,
         label=gettext_lazy("Heads to ablate"),
-        help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
+        help=gettext_lazy("Each step tries every remaining head."),
     )
     curve: bool = False
 

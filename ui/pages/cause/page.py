@@ -27,7 +27,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, example_of
 
 MOST_TOKENS = 512
-PROMPT = gettext_lazy("Nothing is ablated. Click a head, or choose another action.")
+PROMPT = gettext_lazy("Nothing is ablated. Click a head or choose another action.")
 
 
 def how_to_read() -> None:
@@ -113,7 +113,7 @@ def page(choice: ViewState, who: PageModel) -> None:
     options = get_params(CauseOptions)
     bound_widget(CauseOptions, "watch", st.segmented_control, required=True)
     try:
-        with st.spinner(_("Asking the model"), show_time=True):
+        with st.spinner(_("Running the model"), show_time=True):
             asked = build_metric(options, choice, who)
         trace = None if asked is None else _read(choice, asked, who)
     except UserError as refusal:

@@ -38,7 +38,6 @@ def draw_question_form(code: str) -> None:
             KINDS,
             required=True,
             format_func=lambda kind: translate(NAMES[kind]),
-            help=_("How students answer."),
             **_keep_in(KIND),
         )
         st.text_area(
@@ -58,9 +57,7 @@ def draw_question_form(code: str) -> None:
             help=_("Shown with the answers. Head: such as 3-7. Students may round numbers to two digits or more."),
             **_keep_in(TRUTH),
         )
-        st.button(
-            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("Asks everybody now")
-        )
+        st.button(_("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary")
         if problem := st.session_state.pop(PROBLEM, None):
             show_notice(problem)
 

@@ -37,8 +37,8 @@ def show_storage_time() -> None:
     """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
-            "Names and answers stay on this app's machine, until the teacher closes the class or "
-            "{hours} hours after its last change.",
+            "Names and answers stay on this app's machine, until the class closes or {hours} hours after its "
+            "last change.",
             hours=int(KEPT // 3600),
         )
     )
@@ -166,9 +166,7 @@ def _draw_privately(board: TeacherView) -> None:
     """Draw the answers to the latest question, or to an earlier one that the teacher picks; students do not see it."""
     with st.container(key="private_answers"), st.expander(_("View privately")):
         numbers = range(len(board.questions), 0, -1)
-        number = st.selectbox(
-            _("Question"), numbers, key=f"desk_question_{board.asked}", help=_("What the view shows."), width=120
-        )
+        number = st.selectbox(_("Question"), numbers, key=f"desk_question_{board.asked}", width=120)
         question = board.questions[number - 1]
         st.markdown(escape_except_emphasis(format_prompt(question)))
         answers(question, board.answers_to(number), "desk_peek")

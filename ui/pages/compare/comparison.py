@@ -55,7 +55,7 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
     part = beside.left.part or beside.left.trace.part
 
     def make() -> FloatArray:
-        with st.spinner(_("Comparing every head"), show_time=True):
+        with st.spinner(_("Computing the comparison"), show_time=True):
             traces = [_read(texts, *model) for model in models]
             found = [
                 head_divergences(AlignedViews.align(*(View(trace, part, words=True) for trace in both)))
@@ -190,7 +190,7 @@ def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
     beside = sides.beside
 
     def make() -> Changes:
-        with st.spinner(_("Comparing every head")):
+        with st.spinner(_("Computing the comparison")):
             return changes(beside, heads)
 
     key = (beside.left.trace.id, beside.right.trace.id, sides.look, best, sides.options.shared)

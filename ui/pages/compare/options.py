@@ -38,7 +38,6 @@ class CompareOptions(AnsweringOptions):
     show: str = option(
         "pair",
         label=gettext_lazy("Compare"),
-        help=gettext_lazy("Compare two runs word by word, or many pairs of texts"),
         choices=SHOWS,
     )
     # Source of the set of pairs.
@@ -58,7 +57,6 @@ class CompareOptions(AnsweringOptions):
     differs: str = option(
         "",
         label=gettext_lazy("Compare with"),
-        help=gettext_lazy("Another text, model or ablation."),
         choices=DIFFERS,
     )
     other: str = ""  # the second text; "" is the ready counterpart of the first, if any

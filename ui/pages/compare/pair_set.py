@@ -179,8 +179,8 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> 
     st.caption(
         _(
             "Mean Jensen–Shannon divergence over pairs, rows scaled to the compared words; pairs that share a "
-            "text count once. All maps share a scale. Ring: the head changes more with meaning than with wording "
-            "(two-sided permutation test, Holm-corrected, α = 0.05)."
+            "text count once. All maps share a scale. Ring: the head changes more with meaning than with "
+            "wording (α = 0.05)."
         )
     )
 

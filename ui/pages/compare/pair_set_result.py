@@ -128,7 +128,7 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
     mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}:{shared}"
     read, bits, left_out = [], [], []
-    for at in stoppable_steps(mark, len(pairs), _("Comparing every head")):
+    for at in stoppable_steps(mark, len(pairs), _("Computing the comparison")):
         found = _map_cache().get_or_make(
             (choice.model, choice.revision, look, shared, pairs[at].a, pairs[at].b),
             lambda pair=pairs[at]: _head_changes(choice, pair, look, shared),  # type: ignore[misc]
@@ -288,8 +288,7 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     """
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
     said = _(
-        "Caution: changes differ in {change:.1f} words on average, controls in {control:.1f}, which may "
-        "explain the difference.",
+        "Changes differ in {change:.1f} words on average, controls in {control:.1f}, which may explain the difference.",
         change=change,
         control=control,
     )

@@ -91,14 +91,11 @@ def _describe_heads(found: Comparison) -> str:
         return _("None of the {heads} heads changes.", heads=counted)
     mine = float(bits[found.head])
     values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
+    largest = _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
     if most == found.head or np.isnan(mine):
-        return _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
-    return _(
-        "Over all rows, head {most} of {heads} changes most: {bits} bits; head {head} changes by {mine}.",
-        head=found.name(found.head),
-        mine=format_small(float(mine)),
-        **values,
-    )
+        return largest
+    own = _("Head {head} changes by {mine}.", head=found.name(found.head), mine=format_small(mine))
+    return join_sentences(largest, own)
 
 
 def _left_out(found: Comparison) -> list[str]:

@@ -23,7 +23,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
 from ui.show.pronoun_head import draw_pronoun_head
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.why_head import is_open
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -102,21 +102,16 @@ SAVE = gettext_lazy("All values, in a file that Headlight opens; up to 380 MB")
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the softmax of "
-                "q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- The **baseline** of a weight is the larger of column mean and positional prior. The column mean is "
-                "the mean weight from other words to the same key. The positional prior is the head's mean weight at "
-                "that distance in other texts. The largest weight of all heads may therefore be below its baseline.\n"
-                "- A large weight shows where a head attends, not how the model uses it "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or "
-                "the first token often means that a head has nothing to do "
-                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
-            )
+    draw_reading_help(
+        _(
+            "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the softmax "
+            "of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- The **baseline** of a weight is the larger of column mean and positional prior. Even the "
+            "largest weight of all heads may be below it.\n"
+            "- Much weight on [CLS], [SEP] or the first token often means that a head has nothing to do "
+            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
         )
+    )
 
 
 def draw(choice: ViewState, trace: Trace) -> None:

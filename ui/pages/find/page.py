@@ -33,7 +33,7 @@ from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
@@ -110,7 +110,7 @@ def _set_probe() -> None:
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
     """Draw the controls that save the current question as a probe, and that open saved probes."""
     with st.expander(_("Your own questions")):
-        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("The question's name in the list"))
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80)
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )
@@ -150,16 +150,14 @@ OTHER, NEUTRAL = "find_other", "find_neutral"
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A head in which a pronoun attends to its noun may resolve the pronoun. Does it flip if "
-                "one word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
-                "- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
-                "ablate the head. Attention to a word is summed over its tokens, from it averaged "
-                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
-            )
+    draw_reading_help(
+        _(
+            "- A head in which a pronoun attends to its noun may resolve the pronoun. Does it flip if one "
+            "word changes the meaning? Neutral rewordings show how many heads flip by chance.\n"
+            "- Attention to a word is summed over its tokens, from it averaged "
+            "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
         )
+    )
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
@@ -176,14 +174,14 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=OTHER,
         height=120,
         on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
-        help=_("The text with one word changed so that its meaning changes, such as wide for tired."),
+        help=_("One word changed so that the meaning changes, such as wide for tired."),
     )
     neutral = right.text_area(
         _("Neutral rewordings"),
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("One rewording per line; they show how many heads flip by chance."),
+        help=_("One rewording per line."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 

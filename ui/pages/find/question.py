@@ -138,13 +138,12 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-        help=_("Choose what to set, then click a word."),
     )
     row.toggle(
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("On: the candidates attend to the source. Off: the source attends to the candidates."),
+        help=_("Off: the source attends to the candidates."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}
@@ -378,7 +377,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("preference(found)", asked, request)
     draw_chart(figure, "find_difference", place=columns[2], on_click=_picker(asked), computation=computation)
-    st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
+    st.caption(_("Cells: heads; click to select. The first two maps share a scale."))
 
 
 def _arrow(asked: HeadAnswers, name: str) -> str:

@@ -82,9 +82,8 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     draw_chart(curve, "generate_sums", place=right, computation=computation.then(SUMS), about=about)
     st.caption(
         _(
-            "Bars: softmax over the vocabulary. Marks: after temperature, top-k, top-p "
-            "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣: space, ⏎: new "
-            "line."
+            "Marks: after temperature, top-k, top-p ([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). "
+            "Bold: drawn. ␣: space, ⏎: new line."
         )
     )
     if any(BYTE in found.piece for found in first):
@@ -104,7 +103,7 @@ def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int |
     """
     if not prompt.left_out or request.written:
         return None
-    ids = ask_model(replace(request, text=prompt.whole), _("Asking the model")).row.ids
+    ids = ask_model(replace(request, text=prompt.whole), _("Running the model")).row.ids
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 
@@ -142,7 +141,7 @@ def _rule(options: GenerateOptions) -> None:
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Below 1, likely tokens become more likely; above 1, unlikely tokens do."),
+        _("Divides the logits before sampling; higher: more varied."),
     )  # fmt: skip
     bound_widget(
         GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN

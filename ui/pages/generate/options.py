@@ -90,7 +90,7 @@ class GenerateOptions(AnsweringOptions):
     first: bool = option(
         True,
         label=gettext_lazy("Include first token"),
-        help=gettext_lazy("Off: the weights of the other tokens are rescaled to sum to 1."),
+        help=gettext_lazy("Off: the other weights are rescaled to sum to 1."),
     )
 
 
@@ -107,7 +107,7 @@ PROMPTS = (
 )
 WHOLE = "generate_whole"  # session key of the switch
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options without generated tokens
-PROMPT_ONLY = gettext_lazy("The tokens in the link do not fit this text; only the prompt is shown.")
+PROMPT_ONLY = gettext_lazy("The link's tokens do not fit this text; only the prompt is shown.")
 HISTORY = "generate_history"  # session key: generated tokens by ``mark_of`` the request
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 

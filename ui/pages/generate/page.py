@@ -16,7 +16,7 @@ from ui.pages.generate.writing import controls, remember, tree, written_on
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.tables import model_provenance
 from ui.show.text import percent
 from ui.state.params import get_params, set_params
@@ -28,18 +28,14 @@ from viz.paper.notebook import Computation
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A decoder predicts a probability for every next token, writes one, and reads it with "
-                "the rest. Tokens attend only to the left "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- Weights are those of the step that chose a token, at the position before it; they do "
-                "not show how the result was used "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
-                "- The text is likely, not necessarily true."
-            )
+    draw_reading_help(
+        _(
+            "- A decoder predicts a probability for every next token, writes one, and reads it with the "
+            "rest. Tokens attend only to the left ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- Weights are those of the step that chose a token, at the position before it.\n"
+            "- The text is likely, not necessarily true."
         )
+    )
 
 
 def draw(choice: ViewState, who: PageModel) -> None:
@@ -55,7 +51,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = get_params(GenerateOptions)  # written_on may have changed the address
-    step = ask_model(request, _("Asking the model"))
+    step = ask_model(request, _("Running the model"))
     with example:
         left_out(prompt, options, choice)
     remember(request, step)
@@ -90,7 +86,7 @@ def draw_mask_at_the_end(choice: ViewState) -> None:
     text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
     try:
         request = MaskedWords(masked.model, masked.revision, text=text)
-        found = ask_model(request, _("Asking the model"))
+        found = ask_model(request, _("Running the model"))
     except UserError:  # The page shows how to install a model that writes.
         return
     guesses = found.blanks[-1].guesses

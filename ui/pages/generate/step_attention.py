@@ -69,7 +69,7 @@ def selected_step(
     if not options.at or options.at >= place:
         return request, step, place
     asked = request_before(request, prompt_length(step, request), options.at)
-    return asked, ask_model(asked, _("Asking the model")), options.at
+    return asked, ask_model(asked, _("Running the model")), options.at
 
 
 def step_attention(
@@ -297,6 +297,6 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> No
         tokens=(*came, *likeliest)[:FOLLOWED],
         top=TOP,
     )
-    found = ask_model(question, _("Asking the model"))
+    found = ask_model(question, _("Running the model"))
     computation = Computation("found = backend.predict(request)", request=question)
     draw(found, _("the newest token's state"), computation)

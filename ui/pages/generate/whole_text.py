@@ -44,7 +44,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
-    found = ask_model(question, _("Asking the model"))
+    found = ask_model(question, _("Running the model"))
     layer, head = head_of(choice, found.matching)
     show_notice(summary(found), role="status")
     name = head_name(layer, head).capitalize()
@@ -156,7 +156,7 @@ SINKS = "sink_map"
 
 def read_whole(request: NextToken) -> Trace:
     """Return the trace of the prompt with the generated tokens. Raise UserError if it cannot be read."""
-    with st.spinner(_("Asking the model"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         return get_backend().trace(trace_request(request))
 
 
@@ -269,7 +269,7 @@ def same_numbers(request: NextToken, step: DecodingStep) -> None:
         trace, length = read_whole(request), prompt_length(step, request)
         worst, later, cached, seen = 0.0, 0.0, 0, 0
         many = len(request.written) + 1
-        for at in stoppable_steps(f"law {request.key}", many, _("Asking the model")):
+        for at in stoppable_steps(f"law {request.key}", many, _("Running the model")):
             one = get_backend().predict(replace(request, written=request.written[:at]))
             if one.looks is None:
                 continue

@@ -205,7 +205,7 @@ def _written_path(job: WritingJob) -> tuple[tuple[int, ...], bool]:
     place, path = st.empty(), job.start.written
     ended = False
     try:
-        for _at in stoppable_steps(job.mark, job.many, _("Asking the model")):
+        for _at in stoppable_steps(job.mark, job.many, _("Running the model")):
             if ended:
                 continue  # finish the loop, so that its progress bar disappears
             request = replace(job.start, written=path)

@@ -79,7 +79,7 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             atlas, CODE, layer=name.layer, part=name.part, windows=WINDOWS, most=len(changes),
             ablation_questions=ablation_questions, similarity=similarity)  # fmt: skip
         draw_chart(figure, "atlas_ablation_bars", about=about, computation=computation)
-        st.caption(_("The head's output is zeroed. Change: 1 − cosine of the text vector, with 95% interval."))
+        st.caption(_("Change: 1 − cosine of the text vector, with 95% interval."))
 
 
 def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:

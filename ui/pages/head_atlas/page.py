@@ -45,7 +45,7 @@ from ui.show.atlases import (
     read_windows,
 )
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -306,13 +306,10 @@ def _draw_similar(atlas: Atlas, head: int) -> None:
 
 def how_to_read(atlas: Atlas) -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(describe_atlas(atlas))
-        st.markdown(
-            _(
-                "- Excess: weight minus the mean weight of the other words on the same key. Special tokens and the key "
-                "itself do not count as words. Mean peak excess: the mean of each window's largest excess.\n"
-                "- A label was chosen on half of the texts; its numbers are from the other half.\n"
-                "- An atlas describes attention; ablation shows if a head matters."
-            )
-        )
+    rules = _(
+        "- Excess: weight minus the mean weight of the other words on the same key. Special tokens and "
+        "the key itself do not count as words. Mean peak excess: the mean of each window's largest "
+        "excess.\n"
+        "- A label was chosen on half of the texts; its numbers are from the other half."
+    )
+    draw_reading_help(f"{describe_atlas(atlas)}\n\n{rules}")

@@ -114,7 +114,7 @@ def _draft_length(found: StepAnswer) -> int:
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
-NOT_YET = gettext_lazy("That is not right yet. Try again, or see the answer.")
+NOT_YET = gettext_lazy("Not right yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:

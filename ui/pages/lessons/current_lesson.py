@@ -151,5 +151,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return True if the address requests the answer key without permission, and show a notice."""
     if options.show == PLAY or may_see_key():
         return False
-    show_notice(_("Only a class's teacher sees this. Teach one on the page Class."), role="status")
+    show_notice(_("Only a class's teacher sees this. Open one on Class."), role="status")
     return True

@@ -80,7 +80,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         f"numbers = backend.trace(request).rows({place})[:, :, tokens].sum(-1)", request=asked, tokens=list(words[word])
     )
     draw_chart(figure, MAP, on_click=keep_head, computation=computation)
-    st.caption(_("Cells: heads. Click one to see its attention."))
+    st.caption(_("Click a cell to select its head."))
     _draw_attention(
         trace,
         rows[layer, head],

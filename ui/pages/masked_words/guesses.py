@@ -99,8 +99,8 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
     highlight = translate(HIGHLIGHT) if marked else ""
     bars_are = _(
-        "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; the "
-        "entropy is {entropy:.2f} bits. A leading … continues a word.",
+        "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; entropy: {entropy:.2f} bits. A "
+        "leading … continues a word.",
         vocabulary=filled.vocabulary,
         rest=rest,
         entropy=blank.entropy,

@@ -52,7 +52,6 @@ class MaskedWordsOptions(AnsweringOptions):
     show: str = option(
         "guesses",
         label=gettext_lazy("View"),
-        help=gettext_lazy("What the view shows."),
         choices=SHOWS,
     )
     hidden: str = ""  # hidden places; "" before the first click, "-" for none

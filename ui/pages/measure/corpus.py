@@ -46,14 +46,12 @@ class MeasureOptions(PaginationOptions):
     format: str = option(
         "conllu",
         label=gettext_lazy("File format"),
-        help=gettext_lazy("How the file marks links."),
         choices=formats.NAMES,
     )
     # "" is the first relation of the table.
     relation: str = option(
         "",
         label=gettext_lazy("Relation"),
-        help=gettext_lazy("The relation shown below."),
     )
     # Direction that the map shows.
     way: str = option(
@@ -124,7 +122,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Sentences for choosing heads; by default half of the file's sentences."),
+        help=_("Sentences for choosing heads; by default half of the file."),
     )
     try:
         with left:

@@ -36,16 +36,11 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("no clear difference"),
 }
-DOT = gettext_lazy("Dot: links found by the best head, with 95% interval.")
-CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
-MARKS = gettext_lazy(
-    "Bar: best rule without a model. Ring: best head with random weights, chosen likewise. Test: "
-    "two-sided, paired by sentence, Holm-corrected for the relations shown."
-)
+CHOSEN = gettext_lazy("Heads, also with random weights, are chosen and scored on different sentences.")
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates share a half and count together in tests. Rule: nearest "
-    "candidate, earlier or subject, whichever is best on all links, never below chance. Dotted: chance. "
-    "A candidate counts with its strongest token."
+    "Sentences with the same candidates share a half and count together in tests. Rule: nearest candidate, "
+    "earlier or subject, whichever is best on all links, never below chance. A candidate counts with its strongest "
+    "token."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names
@@ -93,7 +88,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    notes = [DOT, CHOSEN, MARKS]
+    notes = [CHOSEN]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
@@ -196,7 +191,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(_("Percent of links found, with 95% interval (Wilson). Click a row's left edge to see it below."))
+    st.caption(_("95% intervals: Wilson. Click a row's left edge to see it below."))
 
 
 def _on_pick(names: list[str]) -> None:
@@ -242,8 +237,8 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     direction = "the better of both" if way == "best" else translate(ways[way])
     about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
     note = _(
-        "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
-        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5%)."
+        "Ring: significantly more than the baseline (two-sided, paired by sentence, Holm-corrected for heads "
+        "and directions, 5%)."
     )
     computed = partial(_found_links, found, options, relation, way)
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,

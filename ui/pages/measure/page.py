@@ -27,7 +27,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.scored_links import corpus_provenance
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences
@@ -204,20 +204,16 @@ def _direction_table(found: DirectionReport) -> None:
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A head's answer is the candidate with most attention: a word that the data names, else any other "
-                "word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). A named word counts with its strongest "
-                "token, another word with the sum of its tokens.\n"
-                "- The baseline is the best rule, such as “the word before”. “More”: p "
-                "≤ 0.05 in a two-sided test, paired by sentence "
-                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
-                "[Holm-corrected](https://doi.org/10.2307/4615733).\n"
-                "- A high score does not show that the model uses the head "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)); ablation does."
-            )
+    draw_reading_help(
+        _(
+            "- A head's answer is the candidate with most attention: a word that the data names, else any "
+            "other word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). A named word counts with its "
+            "strongest token, another word with the sum of its tokens.\n"
+            "- The baseline is the best rule, such as “the word before”. “More”: p ≤ 0.05 in a two-sided "
+            "test, paired by sentence ([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
+            "[Holm-corrected](https://doi.org/10.2307/4615733)."
         )
+    )
 
 
 def draw_view() -> None:

@@ -24,7 +24,7 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.tables import csv_table, download_table, texts_provenance
 from ui.show.text import join_sentences
 from ui.state.params import AnsweringOptions, get_params, set_params
@@ -95,8 +95,7 @@ def describe_training(judged: NextSentenceAnswer) -> str:
             "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
         )
     return _(
-        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from "
-        "two texts; a common topic can suffice "
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two texts "
         "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 
@@ -174,7 +173,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
     )
     computation = flow_computation(request, group(row, looks), group(row, at))
     draw_chart(figure, MAP, on_click=keep_head, about=partial(texts_provenance, *texts), computation=computation)
-    st.caption(_("Cells: heads. Click one to see its attention."))
+    st.caption(_("Click a cell to select its head."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 
 
@@ -233,17 +232,14 @@ def _names(row: TokenRow) -> dict[str, str]:
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- The model reads [CLS] A [SEP] B [SEP] and predicts from [CLS].\n"
-                "- NSP is easy: a probability near 1 does not prove coherence "
-                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa does "
-                "without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n"
-                "- Attention between the texts does not show that the prediction depends on it "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
-            )
+    draw_reading_help(
+        _(
+            "- The model reads [CLS] A [SEP] B [SEP] and predicts from [CLS].\n"
+            "- NSP is easy: a probability near 1 does not prove coherence "
+            "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa does without it "
+            "([arXiv:1907.11692](https://arxiv.org/abs/1907.11692))."
         )
+    )
 
 
 def draw_view() -> None:

@@ -125,7 +125,7 @@ def own_pairs(who: PageModel) -> None:
             key="judge_pairs",
             type="primary",
             on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
-            help=_("The model judges each pair in both orders; you can stop and continue."),
+            help=_("Judges each pair in both orders; you can stop and continue."),
         )
         with st.popover(_("Open a file"), help=_("CSV, TSV, JSON Lines or Parquet")):
             st.file_uploader(

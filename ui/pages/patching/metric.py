@@ -274,7 +274,7 @@ def _first_divergence(both: tuple[TraceRequest, TraceRequest]) -> PatchingMetric
 
     Return None with a notice if the translations are equal.
     """
-    with st.spinner(_("Asking the model"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         rows = [get_backend().trace(request).target for request in both]
     ids = [[] if row is None else row.ids[1:] for row in rows]
     same = next((at for at, (one, two) in enumerate(zip(*ids, strict=False)) if one != two), None)

@@ -79,7 +79,7 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     if watch != "written":
         bound_widget(PatchingOptions, "watch", left.segmented_control, shown=watch, required=True)
     try:
-        with right, st.spinner(_("Asking the model"), show_time=True):
+        with right, st.spinner(_("Running the model"), show_time=True):
             followed = build_metric(watch, get_params(PatchingOptions), choice, who, other)
             traces = (
                 []
@@ -161,8 +161,8 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
 def _describe_marks(found: PatchingResult) -> str:
     """Return sentences on the cells and, if effects are compared with random changes, on the marks."""
     cells = _(
-        "Each cell patches a token's vector, or a head's output before W_O at all tokens, from the second text into "
-        "the first. Effect: 0 is the first text's answer, 1 the second's, linear between."
+        "Cells: a token's vector, or a head's output before W_O at all tokens. Effect: 0 is the first text's "
+        "answer, 1 the second's, linear between."
     )
     if found.shift:
         return cells

@@ -114,7 +114,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     """
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
-    with st.spinner(_("Asking the model"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         before, after = run_metric(followed.here), run_metric(followed.there)
     ends = [followed.numbers(effect)[0] for effect in (before, after)]
     if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
@@ -261,12 +261,10 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads exceed 95% of {n} random changes of the same size in their layer; "
-        "chance: {mean:.0f} (95% range {low} to {high}).",
-        said=said,
+        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95% range {low} to {high}).",
+        change=said,
         many=many,
         heads=found.heads.size,
-        n=found.random_changes("h"),
         mean=mean,
         low=low,
         high=high,

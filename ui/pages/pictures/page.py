@@ -34,7 +34,7 @@ from ui.pages.pictures.source import (
     say_needs_model,
 )
 from ui.show.microscope import draw_microscope
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.show.text import join_sentences
 from ui.show.why_head import Explained, ExplainedLink, draw_why
 from ui.state.params import get_params, set_params
@@ -48,21 +48,19 @@ RECORDED = "DINOv2-small"  # model of the recorded sample
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A vision transformer treats **patches** as tokens "
-                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Brightness: square root of the "
-                "weight relative to the largest.\n"
-                "- **[CLS]** represents the whole image; in DINO its heads often outline objects "
-                "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** absorb attention "
-                "from uninformative patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
-                "- **Rollout** multiplies the layers' mean maps, half identity "
-                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). **Weights × value norm** omits "
-                "W_O ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight "
-                "does not show what the model uses."
-            )
+    draw_reading_help(
+        _(
+            "- A vision transformer treats **patches** as tokens "
+            "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Brightness: square root of the weight "
+            "relative to the largest.\n"
+            "- **[CLS]** represents the whole image; in DINO its heads often outline objects "
+            "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** absorb attention from "
+            "uninformative patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
+            "- **Rollout** multiplies the layers' mean maps, half identity "
+            "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). **Weights × value norm** omits W_O "
+            "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it)."
         )
+    )
 
 
 def controls(options: PicturesOptions) -> None:

@@ -122,7 +122,7 @@ def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
     grid = rests.row.grid
     if grid is None:
         return
-    title = _("Attribution of “{name}”: attention × gradient, all layers", name=rests.name)
+    title = _("Attribution of “{name}”: attention × gradient", name=rests.name)
     st.image(
         dim_patches(picture, grid, rests.patches),
         caption=escape_markdown(title),

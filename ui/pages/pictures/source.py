@@ -194,7 +194,7 @@ def _say_unreached(options: PicturesOptions, refusal: UserError) -> None:
     show_notice(refusal.message)
     if options.vision and not at_hand():
         say_installing(NO_MODEL)
-    st.button(_("Try again"), help=_("Ask once more"))
+    st.button(_("Try again"))
 
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"

@@ -100,8 +100,8 @@ def _rotary(held: Positions, question: PositionsRequest, trace: Trace, reach: in
     draw_chart(figure, "rotary_scores", about=provenance_of(computation), computation=computation)
     st.caption(
         _(
-            "Solid: score of a key equal to its query, with equal rotated channels. Dotted: decay of the paper's upper"
-            " bound, from 1. The bound itself is this times a factor of the vectors, so scores may exceed the dots."
+            "The key equals its query, with equal rotated channels. The paper's upper bound is the dotted "
+            "decay times a factor of the vectors, so scores may exceed the dots."
         )
     )
 
@@ -161,7 +161,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
         computation = Computation(f"{code}numbers = t5_buckets(offsets)", t5_buckets=t5_buckets)
         draw_chart(figure, "t5_buckets", about=provenance_of(computation), computation=computation)
         st.caption(
-            _("Near distances have buckets of their own; far distances share buckets. Earlier keys use the lower half.")
+            _("Near distances have their own buckets; far distances share them. Earlier keys use the lower half.")
         )
         return
     at = _bias_index(held, choice)
@@ -187,7 +187,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
     _heads(offsets, values, choice, _("T5: bias by distance"), "t5_scores", computation)
     st.caption(
         _(
-            "Lines: heads. Beyond {farthest} tokens distances share a value.",
+            "Beyond {farthest} tokens distances share a value.",
             farthest=bias.farthest,
         )
     )

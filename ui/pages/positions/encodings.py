@@ -158,7 +158,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
     )
     for column, (key, name, values, computation) in zip(st.columns(2), pairs, strict=False):
         with column:
-            titles = (_("Dimensions plotted"), _("Dot product"), _("Cosine similarity with the next position"))
+            titles = (_("Dimensions plotted"), _("Dot product"), _("Cosine with the next position"))
             curve, product, neighbour = (_("{name}: {text}", name=name, text=text) for text in titles)
             about = provenance_of(computation)
             numbers = computation.then(f"numbers = vectors[:, {chosen}].T")
@@ -170,7 +170,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers,
                 about=about,
                 computation=numbers,
             )
-            st.caption(_("Band: the range over positions. At distance 0 it may leave the plot."))
+            st.caption(_("At distance 0 the band may leave the plot."))
             numbers = computation.then("numbers = neighbours(vectors)", neighbours=neighbours)
             draw_chart(
                 similarity(neighbours(values), theme(), neighbour),

@@ -83,9 +83,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderReques
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False, computation=computation)
-    st.caption(
-        _("Rows attend to columns, in the new order. Left: the new order was run; right: the original map, permuted.")
-    )
+    st.caption(_("Rows attend to columns, in the new order. Right: the original map, permuted."))
 
 
 def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:

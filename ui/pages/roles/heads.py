@@ -111,8 +111,8 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     if relations:
         said.append(
             _(
-                "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
-                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5%)."
+                "Name: a relation found significantly more often than the baseline (two-sided, paired by "
+                "sentence, Holm, 5%)."
             )
         )
     last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
@@ -285,8 +285,8 @@ def draw_similarity(
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
-            "Marks: heads; near heads have similar attention (Jensen–Shannon distance, projected to "
-            "2-D). Colour, shape: clusters of full distances. Click a head to select it."
+            "Near heads have similar attention (Jensen–Shannon distance, projected to 2-D). Colour, shape: "
+            "clusters of full distances. Click a head to select it."
         )
     )
 

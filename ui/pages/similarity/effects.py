@@ -123,7 +123,7 @@ def measure_heads(found: WordTable) -> CosineChanges:
 
     tokens = max(len(found.answer.row_a), len(found.answer.row_b))
     changes = np.full(len(sets), np.nan, np.float32)
-    measured = measure_changes(f"similar:{question.key}", sets, tokens, _("Asking the model"), numbers)
+    measured = measure_changes(f"similar:{question.key}", sets, tokens, _("Running the model"), numbers)
     changes[: len(measured)] = measured
     layers = sorted({layer for layer, _head in places})
     drawn = np.full((max(layers) + 1, width * many), np.nan, np.float32)
@@ -271,7 +271,7 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
     asked = Pooled(found.request.model, found.request.revision, texts, pooling=found.answer.pooling)
     starts = range(0, len(texts), PART)
     parts = []
-    for at in stoppable_steps(f"deletions:{asked.key}", len(starts), _("Asking the model")):
+    for at in stoppable_steps(f"deletions:{asked.key}", len(starts), _("Running the model")):
         some = texts[starts[at] : starts[at] + PART]
         parts.append(
             get_backend().inspect(Pooled(asked.model, asked.revision, some, pooling=found.answer.pooling)).vectors

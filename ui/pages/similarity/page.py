@@ -94,7 +94,7 @@ def _run(mark: str, fresh: SentenceSearch) -> SentenceSearch:
     kept: tuple[str, SentenceSearch] | None = st.session_state.get(SEARCH)
     search = kept[1] if kept is not None and kept[0] == mark else fresh
     st.session_state[SEARCH] = (mark, search)
-    for at in stoppable_steps(mark, search.steps, _("Asking the model")):
+    for at in stoppable_steps(mark, search.steps, _("Running the model")):
         while search.done <= at:
             search.step(get_backend().inspect)
     return search
@@ -141,7 +141,7 @@ def draw_view() -> None:
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
         return
     try:
-        with st.spinner(_("Asking the model"), show_time=True):
+        with st.spinner(_("Running the model"), show_time=True):
             found = measure_table(choice, other or choice.text, options.pooling)
         _draw(choice, found, options)
     except UserError as refusal:

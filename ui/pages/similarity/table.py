@@ -49,9 +49,7 @@ class SimilarityOptions:
     pooling: str = option(
         "",
         label=gettext_lazy("Pooling"),
-        help=gettext_lazy(
-            "How token vectors are combined into one; the mean, unless modules.json specifies another pooling."
-        ),
+        help=gettext_lazy("How token vectors become one; the mean, unless modules.json specifies another."),
         choices=POOLED,
     )
 

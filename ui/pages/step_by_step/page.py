@@ -19,7 +19,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.chart import theme
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -37,21 +37,17 @@ NAMES = {
 def how_to_read() -> None:
     """Draw the help text."""
     below, above = sides(theme())
-    with reading_help():
-        st.markdown(
-            _(
-                "- A **strip** shows a vector: {below} negative, {above} positive. Framed: the selected "
-                "pair.\n"
-                "- The steps compute softmax(q · kᵀ / √d_k) · v ({paper}, equation 1) from the layer's "
-                "matrices and compare it with its output.\n"
-                "- Tokens are the model's own, whatever View options merge or hide. A weight does not "
-                "show its use ({doubt}).",
-                below=below,
-                above=above,
-                paper=paper("1706.03762"),
-                doubt=paper("1902.10186"),
-            )
+    draw_reading_help(
+        _(
+            "- A **strip** shows a vector: {below} negative, {above} positive. Framed: the selected pair.\n"
+            "- The steps compute softmax(q · kᵀ / √d_k) · v ({paper}, equation 1) from the layer's "
+            "matrices and compare it with its output.\n"
+            "- Tokens are the model's own, whatever View options merge or hide.",
+            below=below,
+            above=above,
+            paper=paper("1706.03762"),
         )
+    )
 
 
 def pick_view() -> str:
@@ -65,7 +61,6 @@ def pick_view() -> str:
         required=True,
         format_func=lambda name: translate(NAMES[name]),
         on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
-        help=_("One weight, its products, other rules, or all heads"),
     )
     return shown
 

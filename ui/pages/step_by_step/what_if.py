@@ -57,8 +57,7 @@ def what_if(spot: WeightPlace, factor: float) -> None:
     draw_chart(drawn, "what_if_heads")
     st.caption(
         _(
-            "Mean entropy of each head over {n} of {all} tokens; larger: the selected head. The model "
-            "was not trained for this rule.",
+            "Mean over {n} of {all} tokens; larger: the selected head. The model was not trained for this rule.",
             n=len(rows),
             all=record.queries,
         )

@@ -86,7 +86,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     )
     st.caption(
         _(
-            "Dots: heads. Right: divergence; up: mean absolute logit change if ablated ({n} sentences).",
+            "Dots: heads; up: mean absolute logit change if ablated ({n} sentences).",
             n=uses.size.n,
         )
     )
@@ -117,7 +117,7 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
     sentences = found.facts.sentences[:MOST]
     moved = []
     mark = f"used:{look.job.id}:{found.facts.step}"
-    for at in stoppable_steps(mark, len(sentences), _("Asking the model")):
+    for at in stoppable_steps(mark, len(sentences), _("Running the model")):
         told = effects_without(look, sentences[at].text, sets)
         if told is not None:
             moved.append(told)

@@ -34,7 +34,6 @@ class TeachOptions(PaginationOptions):
     data: str = option(
         "snips-intents",
         label=gettext_lazy("Task data"),
-        help=gettext_lazy("Built-in data sets, or own files"),
         choices=(*ready_sets.BY_ID, ready_sets.QUESTIONS.id, OWN),
     )
     # The task of own files.

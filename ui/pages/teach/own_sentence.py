@@ -86,7 +86,7 @@ def show(model: str, kind: Kind, first: str) -> None:
     request = TraceRequest(model, text)
     try:
         trace = require_readable(get_backend().trace(request))
-        said = ask_model(question, _("Asking the model"))
+        said = ask_model(question, _("Running the model"))
         index = 0 if kind == "classify" else _pick_word(request, said)
         asked = ExplainedLabel(request, said, index, kind == "tag", get_params(TeachOptions).label)
         show_notice(describe_prediction(asked), role="status")
@@ -214,7 +214,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("Effect of ablating each head"),
+        _("Ablation effect"),
         unit,
         diverging=True,
         selected=head,
@@ -223,7 +223,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     number, tokens = f"values[:, {asked.label}]", len(trace.source)
     computation = head_effects_computation(asked.request, _question(asked), tokens, number)
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=about, computation=computation)
-    st.caption(_("Each cell ablates one head. Click it to select its links."))
+    st.caption(_("Click a cell to select its head."))
     download_button(_("Save as CSV"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("All digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip

@@ -132,9 +132,8 @@ def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None
     figure = draw_bins(bins, theme(), _("Calibration"))
     draw_chart(figure, "teach_sureness", about=about_test, computation=computation)
     about = _(
-        "Bars: accuracy of {what}, by confidence (mark); pale: fewer than {few}. Error: mean "
-        "distance of mark and bar ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its "
-        "basic bootstrap interval.",
+        "Pale: fewer than {few} {what}. Error: mean distance of mark and bar "
+        "([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its basic bootstrap interval.",
         what=WHAT[found.kind],
         few=FEW,
     )
@@ -214,7 +213,7 @@ def draw_confusion(results: EvaluationResults, model: str, saved: str) -> None:
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), computation=computation,
                about=partial(evaluation_provenance, found.scores, model))  # fmt: skip
     about = _(
-        "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",
+        "Cells: {unit}. Click one to list its rows.",
         unit=unit,
     )
     if found.kind == "tag":

@@ -107,7 +107,7 @@ def progress_of(look: JobStatus) -> TrainingProgress:
 def describe_job(look: JobStatus) -> str:
     """Return a sentence on the phase and the progress of a running job."""
     if look.phase == "changes":
-        return _("Comparing every head")
+        return _("Computing the comparison")
     found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Training")
     if not found.last:
         return _("Loading the model")

@@ -206,9 +206,7 @@ def describe_training(wanted: TrainingRequest) -> str:
     said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":
         return said
-    return join_sentences(
-        said, _("Then two controls with shuffled labels are trained for as long, and the heads are compared.")
-    )
+    return join_sentences(said, _("Two equally long controls with shuffled labels follow, then the comparison."))
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:

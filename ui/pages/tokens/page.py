@@ -101,14 +101,14 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
     if options.beside and options.beside not in found and options.beside != choice.model:
         show_notice(
             _(
-                "{beside}, compared in the link, is not on this machine. Choose it under Model to fetch it.",
+                "{beside}, compared in the link, is not on this machine. Choose it under Model.",
                 beside=options.beside,
             ),
             role="status",
         )
     if not found:
         show_notice(
-            _("Only one tokenizer is on this machine. Choose another model above to download one."),
+            _("Only one tokenizer is on this machine. Choose another model above."),
             role="status",
         )
         return None
@@ -205,13 +205,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A vocabulary is a fixed list of words and parts of words, which write almost any "
-                "text: WordPiece ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
+                "- A vocabulary is a fixed list of words and parts of words: WordPiece "
+                "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
                 "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
                 "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)). It is learned from counts, not "
                 "grammar: rare words are split.\n"
-                "- Special tokens mark begin and end, segments the text of a token, the attention mask "
-                "padding ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+                "- Special tokens mark begin and end, segments the text of a token, the attention mask padding "
+                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
             )
         )
 

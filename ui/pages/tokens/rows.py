@@ -59,7 +59,7 @@ CUTS = {
     "WordPiece": gettext_lazy(
         "The longest beginning in the vocabulary, then the longest of the rest; ## marks a continuation."
     ),
-    "BPE": gettext_lazy("Characters or bytes, joined in the order in which pairs were learnt."),
+    "BPE": gettext_lazy("Characters or bytes; pairs are joined in the order learnt."),
     "Unigram": gettext_lazy("The likeliest way to write a word with the vocabulary."),
     "WordLevel": gettext_lazy("Words are in the vocabulary or unknown."),
 }

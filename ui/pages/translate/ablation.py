@@ -74,7 +74,7 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
     if after is None:
         return
     before = logs_of(translation)
-    kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Asking the model")).logs[0]
+    kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Running the model")).logs[0]
     logs = kept if after.tokens == translation.tokens else _logs(after, edits)
     what = describe_edits(edits, translation.trace)
     show_notice(summary(float(before.sum()), float(kept.sum()), what), "status")
@@ -98,7 +98,7 @@ def _logs(after: Translation, edits: EditSet) -> FloatArray:
     """Return the log-probabilities (natural) of the new translation under its edits, shape (step,)."""
     if not after.tokens:
         return np.zeros(0, np.float32)
-    logs: FloatArray = ask_model(replace(forcing_request(after), edits=(edits,)), _("Asking the model")).logs[0]
+    logs: FloatArray = ask_model(replace(forcing_request(after), edits=(edits,)), _("Running the model")).logs[0]
     return logs
 
 

@@ -189,7 +189,7 @@ class EditEffects:
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
     """Return the effect of each edit set on the translation; fewer if the visitor stops. May raise UserError."""
     question = forcing_request(translation)
-    plain = ask_model(question, _("Asking the model"))
+    plain = ask_model(question, _("Running the model"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
     starts = range(0, len(sets), AT_ONCE)
     for at in stoppable_steps(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
@@ -205,7 +205,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     part = options.side
     places = places_of(translation.trace, part)
     sets = [(Ablate(*place, part),) for place in places]
-    found = effects(translation, sets, _("Asking the model"))
+    found = effects(translation, sets, _("Running the model"))
     if not len(found.changes):
         return
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
@@ -290,8 +290,8 @@ def chance(translation: Translation, edits: EditSet) -> None:
     if len(sets) < 2:
         show_notice(_("No other sets have this size."), "status")
         return
-    mine = effects(translation, [edits], _("Asking the model"))
-    found = effects(translation, sets, _("Asking the model"))
+    mine = effects(translation, [edits], _("Running the model"))
+    found = effects(translation, sets, _("Running the model"))
     if not len(mine.changes) or len(found.changes) < 2:
         return
     compared = ComparedEdits(edits, sets, found.changes, float(mine.changes[0]))

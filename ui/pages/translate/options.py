@@ -88,7 +88,6 @@ class TranslateOptions(AnsweringOptions):
     dropped: bool = option(
         False,
         label=gettext_lazy("Dropped beams"),
-        help=gettext_lazy("Also draw the continuations that were not kept."),
     )
     edits: str = option("", of_text=drop_token_edits)  # "" ablates the chosen cross head, "-" nothing
     clicking: str = option(

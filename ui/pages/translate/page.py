@@ -38,7 +38,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out, pick_page_model
 from ui.run.services import get_trace_store
 from ui.show.microscope import draw_microscope
-from ui.show.reading_help import reading_help
+from ui.show.reading_help import draw_reading_help
 from ui.state.params import get_params, set_params
 from ui.state.session import UNSELECTED, get_view_state, set_view_state
 from ui.state.view_state import ViewState, example_of
@@ -171,16 +171,14 @@ def _another() -> None:
 
 def how_to_read() -> None:
     """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- The encoder reads the source. The decoder writes token by token and attends to the "
-                "source by **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- A row is the step that writes its word. Some heads align better one step later "
-                "([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)).\n"
-                "- A word with a high weight may still be unnecessary: test it under “Ablation”."
-            )
+    draw_reading_help(
+        _(
+            "- The encoder reads the source. The decoder writes token by token and attends to the source "
+            "by **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+            "- A row is the step that writes its word. Some heads align better one step later "
+            "([arXiv:2004.14837](https://arxiv.org/abs/2004.14837))."
         )
+    )
 
 
 def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> None:

@@ -111,7 +111,7 @@ def _score_heads(run: AlignmentRun) -> AlignmentState:
     states[run.key] = state  # moves the state to the end, so that the oldest is dropped first
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
-    for at in stoppable_steps(run.key, len(run.chunks()), _("Asking the model")):
+    for at in stoppable_steps(run.key, len(run.chunks()), _("Running the model")):
         if at == state.done:
             state = states[run.key] = advance(get_backend(), run, state)
     return state

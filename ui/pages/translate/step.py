@@ -40,7 +40,7 @@ def logs_of(translation: Translation) -> FloatArray:
     """Return the log-probability (natural) of each written token, shape (step,); may raise UserError."""
     if not translation.tokens:
         return np.zeros(0, np.float32)
-    logs: FloatArray = ask_model(forcing_request(translation), _("Asking the model")).logs[0]
+    logs: FloatArray = ask_model(forcing_request(translation), _("Running the model")).logs[0]
     return logs
 
 
@@ -111,7 +111,7 @@ def step_of(translation: Translation, head: CrossHead, options: TranslateOptions
 def one_step(translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
     """Draw the chosen step, with buttons to the previous and the next step."""
     request = translation.question(at, max(1, min(options.top, MOST_TOP)))
-    step = ask_model(request, _("Asking the model"))
+    step = ask_model(request, _("Running the model"))
     _move(at, translation)
     looks = head.weights(translation.trace, at)
     show_notice(summary(translation, step, at, looks, head), "status")

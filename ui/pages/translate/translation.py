@@ -183,11 +183,11 @@ def forced_request(asked: NextTarget, target: str) -> TraceRequest:
 
 def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
     """Return the tokens of the greedy translation and show its text as it grows; may raise UserError."""
-    step = ask_model(asked, _("Asking the model"))
+    step = ask_model(asked, _("Running the model"))
     source = len(step.source) if step.source is not None else 0
     most = max(1, min(step.room, MOST_WRITTEN, 2 * source + 20))
     place, tokens, text = st.empty(), list[int](), ""
-    for at in stoppable_steps(f"{asked.key}:greedy", most, _("Asking the model")):
+    for at in stoppable_steps(f"{asked.key}:greedy", most, _("Running the model")):
         if step.ended or step.room == 0:
             continue  # run through the remaining steps, so that the progress bar disappears
         if at:
@@ -210,9 +210,9 @@ def beams_request(asked: NextTarget, width: int) -> NextBeams:
 def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
     """Run beam search and show the best beam as it grows; raise UserError if it finds no translation."""
     question = beams_request(asked, width)
-    first = ask_model(question, _("Asking the model"))
+    first = ask_model(question, _("Running the model"))
     steps, place = [first], st.empty()
-    doing = _("Asking the model")
+    doing = _("Running the model")
     for _at in stoppable_steps(f"{question.key}:beams", MOST_WRITTEN, doing):
         last = steps[-1]
         if last.done or not last.beams:
@@ -227,7 +227,7 @@ def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
 
 
 def _read(request: TraceRequest) -> Trace:
-    with st.spinner(_("Asking the model"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         return get_backend().trace(request)
 
 
@@ -281,7 +281,7 @@ def describe_forcing(translation: Translation) -> str:
         ForcedTarget(
             model=asked.model, revision=asked.revision, text=asked.text, written=translation.tokens, cut=asked.cut
         ),
-        _("Asking the model"),
+        _("Running the model"),
     )
     first = int((found.likeliest[0] == translation.tokens).sum())
     return _(

@@ -219,7 +219,7 @@ PREFIX = f"{BASE}/headlight/vectors"
 LONGEST = 120  # largest number of characters in a file name
 BLOCK = 2048  # number of sentences in memory
 NEVER = {"Cache-Control": "no-store"}
-GONE = gettext_lazy("These vectors left the memory. Compute them again on their page.")
+GONE = gettext_lazy("These vectors expired. Compute them again on their page.")
 
 
 def npy(run: VectorRun) -> Response:

@@ -33,7 +33,6 @@ class VectorsOptions:
     show: str = option(
         "words",
         label=gettext_lazy("View"),
-        help=gettext_lazy("Vectors of this text, a word, or many sentences"),
         choices=SHOWS,
     )
     mix: str = option("last", choices=MIXES)
@@ -47,13 +46,11 @@ class VectorsOptions:
     flat: str = option(
         "pca",
         label=gettext_lazy("Projection"),
-        help=gettext_lazy("PCA keeps the directions of largest variance; UMAP keeps neighbours but not distances."),
         choices={"pca": "PCA", "umap": "UMAP"},
     )
     axes: int = option(
         2,
         label=gettext_lazy("Axes"),
-        help=gettext_lazy("A 3-D figure can be rotated"),
         choices={2: "2-D", 3: "3-D"},
     )
     first: str = "She sat on the bank of the river and watched the boats."

@@ -128,7 +128,7 @@ def _watch() -> None:
     if run.error is not None:
         show_error(run.error)
     if run.state == "running":
-        st.button(_("Stop"), on_click=run.stop, help=_("Finished vectors are kept"))
+        st.button(_("Stop"), on_click=run.stop, help=_("Completed work is kept"))
     else:
         st.button(
             _("Go on"),

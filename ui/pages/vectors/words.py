@@ -48,10 +48,7 @@ words = [np.stack([merge(level, ranges) for level in levels]) for levels, ranges
 vectors = [levels[:, place] for levels, place in zip(words, places, strict=True)]
 pairs = [along_levels(one, other) for one, other in combinations(vectors, 2)]
 numbers = [*pairs, different_words(np.concatenate(words, axis=1), names)]"""
-MARKS = gettext_lazy(
-    "Lines: cosine of the word's vectors in two sentences. Dotted: baseline, the mean over pairs "
-    "of different words at that level. Embeddings ignore context."
-)
+MARKS = gettext_lazy("Embeddings ignore context.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,7 +150,7 @@ def _requested_change(
         where = {"stage": stage.number, "row": row, "column": column, "pairs": pairs}
         return {**where, "lender": lender, "to": 0.0 if lender else read_number(options.becomes)}
     if not lender and read_number(options.becomes):
-        raise UserError(gettext_lazy("A head can be set to 0 or patched. Write 0 or a donor text."))
+        raise UserError(gettext_lazy("Write 0 to ablate a head, or a donor text to patch it."))
     layer, part = stage.layer or 0, ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
     head = found.column // found.shape[-1]
     edit = PatchHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)

@@ -68,7 +68,6 @@ class WholePassOptions:
     zoom: str = option(
         "stack",
         label=gettext_lazy("Zoom"),
-        help=gettext_lazy("Clicking a part of the picture also zooms in"),
         choices=ZOOMS,
     )
     ends: str = option("", choices=QUESTIONED)  # a key of HEADS; "" selects the first head that the model has
@@ -79,7 +78,6 @@ class WholePassOptions:
     change: str = option(
         "",
         label=gettext_lazy("Intervention"),
-        help=gettext_lazy("The model computes the rest"),
         choices=CHANGES,
     )
     # The new value as typed.

@@ -139,9 +139,9 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **stage** is one function of the forward pass, in order of computation; functions "
-                "that only move numbers are left out.\n"
-                "- Every number is computed from earlier numbers and weights. Click it to see them."
+                "- A **stage** is one function of the forward pass, in order of computation; functions that "
+                "only move numbers are left out.\n"
+                "- Every number is computed from earlier numbers and weights."
             )
         )
 

@@ -217,14 +217,12 @@ class WhyAttentionOptions:
     task: str = option(
         "recall",
         label=gettext_lazy("Task"),
-        help=gettext_lazy("The task of the three networks"),
         choices=TITLES,
     )
     # Draw the gradient before or after training.
     when: str = option(
         "after",
         label=gettext_lazy("Gradient"),
-        help=gettext_lazy("With random or learned weights"),
         choices=MOMENTS,
     )
     network: str = option("transformer", label=gettext_lazy("Network"), choices=NAMES)  # the network to train here
@@ -232,13 +230,12 @@ class WhyAttentionOptions:
     off: str = option(
         "",
         label=gettext_lazy("Switched off"),
-        help=gettext_lazy("A part that the Transformer lacks"),
         choices=WITHOUT,
     )
     # The recorded runs have other seeds.
     seed: int = option(
         3,
         label=gettext_lazy("Seed"),
-        help=gettext_lazy("Seed of weights and texts; the same seed gives the same network"),
+        help=gettext_lazy("Seed of weights and texts"),
     )
     steps: int = option(STEPS, label=gettext_lazy("Steps"))

@@ -144,9 +144,9 @@ def figures(numbers: CostSetting) -> None:
         draw_chart(figure, f"why_{measure}_figure", place=column, computation=computation)
     st.caption(
         _(
-            "Both axes are logarithmic: slope 1 grows with n, slope 2 with n². Curves are the terms "
-            "in O(·) of [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, without "
-            "factors: they compare growth, not seconds."
+            "Logarithmic axes: slope 1 grows with n, slope 2 with n². Curves are the terms in O(·) of "
+            "[arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, without factors: they compare "
+            "growth, not seconds."
         )
     )
 
@@ -202,7 +202,7 @@ def how_to_read() -> None:
 def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
     """Draw the summary, the figures and the table of layer types."""
     try:
-        with st.spinner(_("Looking up the model's width")):
+        with st.spinner(_("Inspecting the model")):
             model = trace.model.name if choice.opened else choice.model
             build = get_backend().inspect(Anatomy(model=model, revision=choice.revision or None))
     except UserError as refusal:

@@ -40,8 +40,8 @@ from viz.paper.notebook import Computation
 
 ASKED = {
     "copying": gettext_lazy(
-        "Eight of sixteen letters, a gap, a mark, and the letters once more, each predicted before "
-        "it is read. Distance: from a letter to its repetition."
+        "Eight of sixteen letters, a gap, a mark, and the letters again, each predicted before it is read. "
+        "Distance: from a letter to its repetition."
     ),
     "recall": gettext_lazy(
         "Five pairs of a key and a value, one token each, and blanks: `b3 · a7 d1 · b?` is answered "
@@ -118,7 +118,7 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
-    figure = seeds(curves, theme(), _("How far back can each network look?"), _("Distance (tokens)"), translate(UNIT),
+    figure = seeds(curves, theme(), _("Accuracy by distance"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
     drawn = "recorded.runs_of(task, model)"
     computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)
@@ -183,8 +183,8 @@ def _time(found: RecordedRuns) -> None:
     show_notice(said.describe_growth(found), "status")
     st.caption(
         _(
-            "Sixteen texts forward and backward, the shortest of five times on one thread, as "
-            "recorded. Train one below to measure this machine."
+            "Sixteen texts forward and backward, the shortest of five times on one thread. Train one below to "
+            "measure this machine."
         )
     )
 
@@ -195,7 +195,7 @@ def times(found: RecordedRuns) -> Figure:
         Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
         for model, points in found.times.items()
     ]
-    title = _("How long does a step take?")
+    title = _("Time per step")
     return seeds(curves, theme(), title, _("Tokens n"), _("milliseconds"), logarithmic="xy")
 
 
@@ -227,5 +227,5 @@ def _table(found: RecordedRuns) -> None:
         "distance",
         "answered rightly",
     )
-    about = _("Recorded runs: right answers at each distance")
+    about = _("Recorded accuracy by distance")
     download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs")

@@ -161,7 +161,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     figure = seeds(
         [_own_curve(ask, run.accuracy), kept],
         theme(),
-        _("How far back can each network look?"),
+        _("Accuracy by distance"),
         _("Distance (tokens)"),
         translate(UNIT),
     )
@@ -196,7 +196,7 @@ def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
     if same is None:
         return found
     apart = float(np.abs(shares((run,)) - shares((same,))).max())
-    seed = _("One recorded run has this seed; the two differ by at most {apart:.2f} at any distance.", apart=apart)
+    seed = _("The recorded run with this seed differs by at most {apart:.2f} at any distance.", apart=apart)
     return join_sentences(found, seed)
 
 

@@ -127,7 +127,7 @@ function build(root) {
     type: "button",
     className: "main",
     textContent: _("Run"),
-    title: _("Run this text (Enter)"),
+    title: _("Run (Enter)"),
   });
   const more = make("button", {
     type: "button",
@@ -139,7 +139,7 @@ function build(root) {
     textContent: _("Copy link"),
     title: _("A link that restores this view"),
   });
-  const examples = make("select", { title: _("Sentences that show something") });
+  const examples = make("select");
   examples.setAttribute("aria-label", _("Try another sentence"));
   const keys = make("p", {
     id: "keys",

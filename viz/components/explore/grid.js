@@ -198,7 +198,8 @@ export function createGrid(app) {
         ? fill(say.orderFocus, { focus: names.from, target: names.to })
         : app.data.options.order.choices[focusOrder].text,
     );
-    setAttribute(pad, "aria-label", fill(say.gridLabel, { head: describe(kept()).join(", ") }));
+    const title = fill(say.clauses, { names: say.allHeads, then: describe(kept()).join(", ") });
+    setAttribute(pad, "aria-label", fill(say.gridLabel, { title }));
   }
   function draw() {
     const grid = app.feed.get("grid", THUMB);

@@ -6,14 +6,13 @@ import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { filterRange, quote } from "./cells.js";
 import { createHeadNames, lineHeads } from "./line_heads.js";
-import { bySign, drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
+import { drawLines, LEAST_LINE, PAPER, printedLines } from "./lines_picture.js";
 import { gutters } from "./matrix_picture.js";
 import { short, tileAt } from "./numbers.js";
 import { canvasPen, cleared, contextOf } from "../shared/pens.js";
 import { ends } from "./selection.js";
 import { linesTile } from "./tiles.js";
 import { fill } from "../shared/words.js";
-import { aboveZero } from "./words.js";
 
 /** @import { App, Pen, Print, Range, Theme } from "./types.js" */
 /** @import { Followed, LinesFigure } from "./lines_picture.js" */
@@ -126,9 +125,7 @@ export function createLines(app) {
     const part = (side, count) => fill(say.range, { from: side.start, to: side.end - 1, count });
     pager.hidden = !scrolls();
     setText(place, `${part(now.left, app.data.queries.length)} → ${part(now.right, app.keys().length)}`);
-    const signed = bySign(now) ? say.linesNoteSigned : say.linesNoteSignedHeads;
-    const template = app.data.signed ? signed : say.linesNote;
-    setText(note, fill(template, { least: LEAST_LINE, above: aboveZero(app) }));
+    setText(note, fill(app.data.signed ? say.linesNoteSigned : say.linesNote, { least: LEAST_LINE }));
     setAttribute(pad, "aria-label", fill(say.linesLabel, { head: app.name(app.shown().layer, app.shown().head) }));
     heads.draw();
   }

@@ -169,7 +169,7 @@ export function createLinks(app) {
     pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
     const { from, to } = app.linkNames() ?? { from: "", to: "" };
     const what = app.store.state.kept.by === "weight" ? say.whatWeight : say.whatExcess;
-    const template = theme.signed ? say.linksNoteSigned : theme.dark ? say.linksNoteDark : say.linksNote;
+    const template = theme.signed ? say.linksNoteSigned : say.linksNote;
     const text = fill(template, { what, focus: from, target: to, top: short(top) });
     setText(note, text);
     setAttribute(canvas, "aria-label", text);

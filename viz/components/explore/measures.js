@@ -29,7 +29,8 @@ export function measuresOf({ measures }, say, layer, head) {
 export function headInWords({ measures }, say, name, layer, head) {
   const clauses = measures.filter(({ clause }) => clause)
     .map((measure) => fill(measure.clause, { value: written(measure, layer, head) }));
-  return fill(clauses.length ? say.noFocus : say.noFocusBare, { head: name, clauses: clauses.join(say.and) });
+  const named = clauses.length ? fill(say.noFocus, { head: name, clauses: clauses.join(say.and) }) : name;
+  return fill(say.askHint, { head: named });
 }
 
 /**

@@ -255,8 +255,7 @@ def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequen
     data = payload(trace, look, title, about, inside=inside)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
     held = _(
-        "Full maps of {maps} heads; the other heads have only rows of special tokens. Weights are "
-        "exact to within 0.004.",
+        "Full maps of {maps} heads; the others have only rows of special tokens. Weights are exact to within 0.004.",
         maps=len(inside["maps"]) - ("rollout" in inside["maps"]),
     )
     drawn, made = translate(UNSCRIPTED), _("Made with Headlight.")

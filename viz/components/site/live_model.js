@@ -131,7 +131,7 @@ export async function openGraph(files, progress, restore = (content) => content)
  */
 export function refuseLong({ ids: { length: tokens } }, { longest: most }) {
   if (tokens <= most) return;
-  throw new Error(_("This text has {tokens} tokens; the limit is {most}.", { most, tokens }));
+  throw new Error(_("The text has {tokens} tokens; the limit here is {most}. Shorten it.", { most, tokens }));
 }
 
 /** Return numbers as an input of a graph, (token,) int64. @param {number[]} numbers @returns {Feed} */

@@ -164,7 +164,7 @@ export function createQuestion(question, found, note) {
     const lines = [];
     if (found.right === true) lines.push(_("Right."));
     else if (found.right === false && !found.revealed) {
-      lines.push(_("That is not right yet. Try again, or see the answer."));
+      lines.push(_("Not right yet. Try again, or see the answer."));
     } else if (found.tries && found.right === null) lines.push(_("Kept for your worksheet."));
     if (isOver(found) && question.said) lines.push(question.said);
     const after = isOver(found) ? nodesOf(question.reveal) : [];

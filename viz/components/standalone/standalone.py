@@ -36,7 +36,7 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-UNSCRIPTED = gettext_lazy("This page needs JavaScript. Open it in a browser that runs it.")
+UNSCRIPTED = gettext_lazy("This page needs JavaScript. Use a browser that runs it.")
 ELSEWHERE = gettext_lazy("Open the text in Headlight for the others.")
 IN_A_FILE = gettext_lazy("A file has more room: .save(path).")  # for a page inside a notebook
 LABELS = {
@@ -119,7 +119,7 @@ def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
     The style sheet hides the map once the script has drawn. A text of more than LARGE_STILL tokens (SMALL_STILL
     with ``small``) has only the sentence.
     """
-    said = _("Without JavaScript, one head is shown. Open the page in a browser that runs it.")
+    said = _("Without JavaScript, this page shows one head.")
     drawn = ""
     if max(len(view.queries), len(view.keys)) <= (SMALL_STILL if small else LARGE_STILL):
         asked = selection["focus"] if selection["facing"] == "out" else None

@@ -23,7 +23,7 @@ def test_a_text_too_long_for_flow_has_the_other_ways() -> None:
     page = asked("agreement", text="one two three four five six seven " * 7, focus=4)
     says(page, " is 48.")
     says(page, "of 6 other")
-    assert any(caption.value.startswith("Above: share of each word") for caption in page.caption)
+    assert any(caption.value.startswith("Framed: the ablation effect") for caption in page.caption)
 
 
 def test_punctuation_and_special_tokens_are_not_words() -> None:

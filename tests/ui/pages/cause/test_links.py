@@ -31,5 +31,5 @@ def test_a_damaged_link_leaves_the_rest() -> None:
 def test_the_map_of_heads_names_its_number() -> None:
     page = asked("cause", watch="blank", text="It was a [MASK] day.")
     titles = [json.loads(chart.proto.spec)["layout"]["title"] for chart in page.get("plotly_chart")]
-    (note,) = [title["subtitle"]["text"] for title in titles if title["text"] == "Effect of ablating each head"]
+    (note,) = [title["subtitle"]["text"] for title in titles if title["text"] == "Ablation effect"]
     assert note.startswith("Change of the log-odds of “")

@@ -54,7 +54,7 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In head 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
     says(page, f"head {layer}-{head} of 72 changes most: {format_small(bits.max())} bits")
-    says(page, f"head 3-1 changes by {format_small(bits[3, 1])}")
+    says(page, f"Head 3-1 changes by {format_small(bits[3, 1])}")
     stands(page)
 
 

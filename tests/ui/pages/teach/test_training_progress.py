@@ -82,7 +82,7 @@ def test_the_twin_learns_while_the_results_are_there(place: Path) -> None:
     assert bar(page).text == "Training control 1 of 2: step 33 of 66, about 0.6 minutes left"
     assert "Training curves" in [expander.label for expander in page.expander]
     page = opened(put(place, phase="changes", lines=HALF_WAY, saved=True))
-    assert bar(page).text.startswith("Comparing every head")
+    assert bar(page).text.startswith("Computing the comparison")
 
 
 def test_one_that_was_stopped_can_go_on(place: Path) -> None:

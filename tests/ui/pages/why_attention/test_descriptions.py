@@ -110,7 +110,7 @@ def test_a_run_here_is_held_against_the_recorded_ones() -> None:
         "recorded seeds 0.89 and 0.79."
     )
     same = sentence(run(BaselineRequest("order", "lstm", seed=1), 0.88, 0.5), kept)
-    assert same.endswith("One recorded run has this seed; the two differ by at most 0.28 at any distance.")
+    assert same.endswith("The recorded run with this seed differs by at most 0.28 at any distance.")
 
 
 def test_every_seed_is_a_row() -> None:
