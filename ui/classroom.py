@@ -180,7 +180,7 @@ FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
 # Values of the field "show" of Lessons on a teacher's own pages, in whose place students see the lesson.
 TEACHERS_ONLY = ("teacher", "write")
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
-RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
+RESUMED = "class_resumed"  # Session key of a flag: the search for this visitor's class is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
 
@@ -321,9 +321,9 @@ def _lost_students(board: TeacherView) -> list[Student]:
 
 
 def _resume() -> None:
-    """Enter the class that this visitor teaches, once for each session.
+    """Enter the class that this visitor teaches or has joined, once for each session.
 
-    A new tab or window of the teacher thus returns to the class.
+    A new tab or window thus returns to the class.
     """
     if st.session_state.get(RESUMED):
         return

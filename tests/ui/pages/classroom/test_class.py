@@ -444,6 +444,35 @@ def test_a_closed_room_lets_everybody_go() -> None:
     assert "class" not in seat.run().query_params
 
 
+@pytest.mark.slow
+def test_a_new_class_replaces_a_closed_class_of_the_link() -> None:
+    desk, closed = opened()
+    desk.button(key="classroom_close").click().run()
+    again = asked("classroom", **{"class": closed})
+    press(again, "Open a class")
+    code = again.metric[0].value
+    seat = asked("classroom", **{"class": closed})
+    seat.text_input(key="classroom_code").input(code)
+    press(seat, "Join")
+    assert any("You are in the class" in said for said in notes(seat))
+    for page in (again, seat):
+        assert page.query_params["class"] == code
+        assert notes(page, "refusal") == notes(go(page, "by_hand"), "refusal") == []
+        assert page.query_params["class"] == code
+
+
+@pytest.mark.slow
+def test_a_new_tab_of_a_student_resumes_the_class(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "s" * 22)
+    _desk, code = opened()
+    seat = joined(code)
+    resumed = tab(seat.session_state[NOBODY], "classroom")
+    assert any("You are in the class" in said for said in notes(resumed))
+    press(resumed, "Leave the class")
+    assert "class" not in tab(seat.session_state[NOBODY], "classroom").query_params
+
+
 def test_who_comes_by_the_link_is_asked_for_a_name_first() -> None:
     _desk, code = opened()
     seat = asked("classroom", **{"class": code})
