@@ -46,6 +46,24 @@ def test_a_code_is_typed_without_mistakes(store: Store) -> None:
     assert store.student_view(code, ANNA).name == ""
 
 
+def test_students_with_equal_names_are_numbered(store: Store, code: str) -> None:
+    def names() -> list[str]:
+        return [student.name for student in store.board(code, TEACHER).students]
+
+    store.join(code, "second", " anna ")
+    store.join(code, "third", "Anna")
+    assert names() == ["Anna", "", "anna (2)", "Anna (3)"]
+    assert store.student_view(code, "third").name == "Anna (3)"
+    store.withdraw(code, "second")
+    for again in ("third", ANNA):
+        store.join(code, again, "Anna")
+    assert names() == ["Anna", "", "Anna (3)"]
+    store.join(code, "fourth", "Anna (3)")
+    store.join(code, "fifth", "Anna")
+    store.join(code, "sixth")
+    assert names() == ["Anna", "", "Anna (3)", "Anna (3) (2)", "Anna (2)", ""]
+
+
 def test_everybody_follows_and_goes_on_their_own(store: Store, code: str) -> None:
     assert store.student_view(code, ANNA).view is None
     store.present(code, TEACHER, "/roles?layer=3")
