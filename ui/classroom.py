@@ -351,7 +351,7 @@ def _status(code: str, is_same: bool) -> None:
         show_notice(refusal.sentence)
         return
     led = _("Class {code}: followers see this page as you do.", code=code)
-    show_class(board, led if is_same else _("**Class {code}**", code=code))
+    show_class(board, led if is_same else _("Class {code}.", code=code))
 
 
 def _bar(code: str, seen: StudentView) -> None:

@@ -282,17 +282,18 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
         assert "Students: 2. Question 1: 1 of 2 have answered. 1 is lost." in said
         assert "Lost: Ben." in notes(desk)
         assert ("followers see this page" in said) is leads
+        assert "*" not in said
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
 
 
 @pytest.mark.slow
 def test_an_answer_key_is_not_called_the_followers_page() -> None:
-    desk, _code = opened()
+    desk, code = opened()
     desk.toggle(key="classroom_leads").set_value(True).run()
     go(desk, "lessons", lesson="attention")
     assert any("followers see this page" in said for said in notes(desk))
     press(desk, "For the teacher")
-    assert any("Students: 0." in said for said in notes(desk))
+    assert f"Class {code}. Students: 0." in notes(desk)
     assert not any("followers see this page" in said for said in notes(desk))
 
 
