@@ -113,6 +113,17 @@ def test_a_reader_of_another_language_reads_the_translation() -> None:
     assert not question.without_truth().truth
 
 
+def test_a_choice_is_found_without_regard_to_case_and_spaces() -> None:
+    question = Question("choice", "Which?", ("the  Cat", "it", "It"))
+    assert [question.normal(said) for said in ("The cat ", "it", "It", "IT")] == ["the  Cat", "it", "It", "it"]
+
+
+def test_a_wrong_number_of_choices_is_counted() -> None:
+    with pytest.raises(NotInClass) as refused:
+        Question("choice", "?", ("one",))
+    assert refused.value.sentence == "Expected 2 to 12 choices, one per line; got 1."
+
+
 def test_how_many_were_right() -> None:
     question = Question("word", "?", truth="Animal")
     assert count_correct(question, ["animal", "street", "ANIMAL"]) == 2
