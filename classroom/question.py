@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -212,13 +213,16 @@ def _plain(text: str) -> str:
 
 
 def _number(said: str) -> str:
-    """Return a number as it is stored, with its percent sign if it has one."""
+    """Return a finite number as it is stored, with its percent sign if it has one."""
     plain = unicodedata.normalize("NFKC", said)
     number = plain.removesuffix(PERCENT)
     try:
-        return f"{float(number.replace(',', '.')):g}{plain[len(number) :]}"
+        value = float(number.replace(",", "."))
     except ValueError:
-        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80])) from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80]))
+    return f"{value:g}{plain[len(number) :]}"
 
 
 def format_answer(question: Question, answer: str) -> str:
