@@ -394,3 +394,20 @@ def test_the_class_is_a_table(store: Store, code: str) -> None:
         (1, WHICH.prompt, "Anna", "animal", "animal", "yes"),
         (1, WHICH.prompt, "#2", "it", "animal", "no"),
     ]
+
+
+def test_students_without_an_answer_are_listed(store: Store, code: str) -> None:
+    store.answer(code, BEN, 1, "it")
+    store.ask(code, TEACHER, Question("number", "How much?", truth="0.5"))
+    store.answer(code, ANNA, 2, "0.5")
+    board = store.board(code, TEACHER)
+    assert [[student.label for student in board.students_without_answer(number)] for number in (1, 2)] == [
+        ["Anna"],
+        ["#2"],
+    ]
+    assert board.rows() == [
+        (1, WHICH.prompt, "Anna", "", "animal", ""),
+        (1, WHICH.prompt, "#2", "it", "animal", "no"),
+        (2, "How much?", "Anna", "0.5", "0.5", "yes"),
+        (2, "How much?", "#2", "", "0.5", ""),
+    ]
