@@ -92,6 +92,8 @@ def _entrance(code: str) -> None:
     if not links:
         this_machine_only()
         return
+    # The picture precedes the links, so that it fits a projector of 1280 × 720.
+    image = st.container()
     link = links[0]
     if len(links) > 1:
         link = st.selectbox(
@@ -99,7 +101,9 @@ def _entrance(code: str) -> None:
         )
     st.code(link, language=None, wrap_lines=True)
     picture = segno.make(link, micro=False)
-    st.image(picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220)
+    image.image(
+        picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220
+    )
 
 
 def _draw_lead_toggle(code: str) -> None:
