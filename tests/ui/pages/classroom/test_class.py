@@ -17,7 +17,7 @@ from tests.support.words import english
 from ui.pages.classroom import page as door_module
 from ui.pages.classroom import teacher_view as desk_module
 from ui.pages.classroom.teacher_view import invitations, join_link
-from ui.run import classes
+from ui.run import classes, network
 from ui.run.fine_tuning import NOBODY, hash_cookie
 from ui.state import visitor_values
 
@@ -363,9 +363,9 @@ def test_a_class_for_this_machine_only_is_explained() -> None:
 
 
 def test_a_class_in_the_network_has_a_link_for_students(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (desk_module, door_module):
+    for module in (network, door_module):
         monkeypatch.setattr(module, "is_open", lambda: True)
-    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "10.0.0.7"))
+    monkeypatch.setattr(network, "reached_by", lambda: ("192.168.1.7", "10.0.0.7"))
     assert not any("make run FOR=class" in said for said in notes(asked("classroom")))
     desk, code = opened()
     assert not any("make run FOR=class" in said for said in notes(desk))
@@ -380,14 +380,14 @@ def test_a_class_in_the_network_has_a_link_for_students(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("here", ["http://127.0.0.1:8501/", "http://localhost:8501/explore", "http://[::1]:8501/"])
 def test_a_loopback_s_link_has_the_network_s_addresses(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "is_open", lambda: True)
-    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "class.example", "other.example:8443"))
+    monkeypatch.setattr(network, "is_open", lambda: True)
+    monkeypatch.setattr(network, "reached_by", lambda: ("192.168.1.7", "class.example", "other.example:8443"))
     assert invitations("ABC234", here) == [
         "http://192.168.1.7:8501/classroom?class=ABC234",
         "http://class.example:8501/classroom?class=ABC234",
         "http://other.example:8443/classroom?class=ABC234",
     ]
-    monkeypatch.setattr(desk_module, "is_open", lambda: False)
+    monkeypatch.setattr(network, "is_open", lambda: False)
     assert invitations("ABC234", here) == []
     assert invitations("ABC234", "http://10.0.0.7:8501/") == ["http://10.0.0.7:8501/classroom?class=ABC234"]
 
