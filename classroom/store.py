@@ -446,7 +446,7 @@ def _unique_name(base: sqlite3.Connection, code: str, secret: str, name: str) ->
     """
     if not name:
         return name
-    students = base.execute("SELECT secret, name FROM student WHERE room=?", (code,)).fetchall()
+    students: list[tuple[str, str]] = base.execute("SELECT secret, name FROM student WHERE room=?", (code,)).fetchall()
     own = next((said for owner, said in students if owner == secret), None)
     taken = {said.casefold() for owner, said in students if owner != secret}
     numbered = [name, *(f"{name} ({number})" for number in range(2, len(students) + 2))]
