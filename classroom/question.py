@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ class Question:
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
                 gettext_lazy(
-                    "Got {n} choices; expected 2 to {most}, one per line.",
+                    "Expected 2 to {most} choices, one per line; got {n}.",
                     most=MOST_OPTIONS,
                     n=len(self.options),
                 )
@@ -93,11 +94,20 @@ class Question:
             raise NotInClass(gettext_lazy("Answer first: pick or type."))
         if len(said) > LONGEST_ANSWER:
             raise wrong_length(gettext_lazy("Answer"), len(said), LONGEST_ANSWER)
-        if self.kind == "choice" and said not in self.options:
-            raise NotInClass(gettext_lazy("“{said}” is not a choice. Pick one.", said=said[:80]))
+        if self.kind == "choice":
+            return self._option(said)
         if self.kind == "number":
             return _number(said)
         return _head(said) if self.kind == "head" else said
+
+    def _option(self, said: str) -> str:
+        """Return the choice that equals an answer, or the first that does if case and spaces are ignored."""
+        if said in self.options:
+            return said
+        plain = _plain(said)
+        if (found := next((option for option in self.options if _plain(option) == plain), None)) is None:
+            raise NotInClass(gettext_lazy("“{right}” is none of the choices.", right=said[:80]))
+        return found
 
 
 def read(written: str) -> Question:
@@ -193,14 +203,26 @@ def _is_rounded(one: Decimal, other: Decimal) -> bool:
     return rounded == round(other, places) and len(rounded.as_tuple().digits) > 1
 
 
+def _plain(text: str) -> str:
+    """Return a text without spaces and differences of case.
+
+    >>> _plain("The  Cat") == _plain("thecat")
+    True
+    """
+    return "".join(text.split()).casefold()
+
+
 def _number(said: str) -> str:
-    """Return a number as it is stored, with its percent sign if it has one."""
+    """Return a finite number as it is stored, with its percent sign if it has one."""
     plain = unicodedata.normalize("NFKC", said)
     number = plain.removesuffix(PERCENT)
     try:
-        return f"{float(number.replace(',', '.')):g}{plain[len(number) :]}"
+        value = float(number.replace(",", "."))
     except ValueError:
-        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80])) from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80]))
+    return f"{value:g}{plain[len(number) :]}"
 
 
 def format_answer(question: Question, answer: str) -> str:

@@ -36,6 +36,11 @@ class Student:
     name: str
     lost: bool
 
+    @property
+    def label(self) -> str:
+        """The name, or the number of a student without a name."""
+        return self.name or f"#{self.number}"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -66,29 +71,35 @@ class TeacherView:
         """Return the answers to question number ``question``, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)
 
-    def rows(self) -> list[tuple[int, str, str, str, str, str]]:
-        """Return all answers as rows: question number, prompt, student, answer, correct answer, "yes" or "no".
+    def students_without_answer(self, question: int) -> tuple[Student, ...]:
+        """Return the students who have not answered question number ``question``."""
+        answered = {answer.student for answer in self.answers if answer.question == question}
+        return tuple(student for student in self.students if student.number not in answered)
 
-        The last cell states whether the answer is correct; it is empty if the question has no correct answer.
+    def rows(self) -> list[tuple[int, str, str, str, str, str]]:
+        """Return a row for each question and student: number, prompt, student, answer, correct answer, "yes" or "no".
+
+        The answer is empty if the student has not answered. The last cell states whether the answer is correct; it is
+        empty if there is no answer or no correct answer.
         """
-        names = {student.number: student.name or f"#{student.number}" for student in self.students}
-        asked = dict(enumerate(self.questions, start=1))
+        said = {(one.question, one.student): one.said for one in self.answers}
         return [
             (
-                one.question,
-                format_prompt(asked[one.question]),
-                names[one.student],
-                _in_table(asked[one.question], one.said),
-                _in_table(asked[one.question], asked[one.question].truth),
-                _verdict(asked[one.question], one.said),
+                number,
+                format_prompt(question),
+                student.label,
+                _in_table(question, answer := said.get((number, student.number), "")),
+                _in_table(question, question.truth),
+                _verdict(question, answer),
             )
-            for one in self.answers
+            for number, question in enumerate(self.questions, start=1)
+            for student in self.students
         ]
 
 
 def _verdict(question: Question, answer: str) -> str:
-    """Return "yes" if an answer is correct, "no" if it is wrong, and "" if the question has no correct answer."""
-    if not question.truth:
+    """Return "yes" if an answer is correct, "no" if it is wrong, and "" without an answer or a correct answer."""
+    if not question.truth or not answer:
         return ""
     return _("yes") if is_correct(question, answer) else _("no")
 

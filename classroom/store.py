@@ -94,6 +94,7 @@ class Store:
     def join(self, code: str, who: str, name: str = "") -> None:
         """Add the student ``who`` to a class, or change the student's name.
 
+        If another student has the same name, the name gets a suffix, as in "Anna (2)".
         Raise NotInClass if there is no such class, if it is full, or if the name is too long.
         """
         name = " ".join(name.split())
@@ -102,6 +103,7 @@ class Store:
         code = code.strip().upper()
         with self._change_room(code) as base:
             secret = _hash_member(code, who)
+            name = _unique_name(base, code, secret, name)
             if base.execute("UPDATE student SET name=? WHERE room=? AND secret=?", (name, code, secret)).rowcount:
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
@@ -435,6 +437,22 @@ class Store:
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
     if base.execute("SELECT 1 FROM room WHERE code=?", (code,)).fetchone() is None:
         raise NotInClass(no_room(code))
+
+
+def _unique_name(base: sqlite3.Connection, code: str, secret: str, name: str) -> str:
+    """Return a student's name, with a number if another student of the class has the same name.
+
+    A student keeps an earlier number. Case is ignored, and several students may be without a name.
+    """
+    if not name:
+        return name
+    students: list[tuple[str, str]] = base.execute("SELECT secret, name FROM student WHERE room=?", (code,)).fetchall()
+    own = next((said for owner, said in students if owner == secret), None)
+    taken = {said.casefold() for owner, said in students if owner != secret}
+    numbered = [name, *(f"{name} ({number})" for number in range(2, len(students) + 2))]
+    if own in numbered:
+        return own
+    return next(free for free in numbered if free.casefold() not in taken)
 
 
 def _hash_member(code: str, who: str) -> str:

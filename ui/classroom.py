@@ -180,7 +180,7 @@ FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
 # Values of the field "show" of Lessons on a teacher's own pages, in whose place students see the lesson.
 TEACHERS_ONLY = ("teacher", "write")
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
-RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
+RESUMED = "class_resumed"  # Session key of a flag: the search for this visitor's class is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
 
@@ -301,19 +301,27 @@ def class_summary(board: TeacherView) -> str:
 
 
 def show_class(board: TeacherView, *before: str) -> None:
-    """Show the state of a class of students in a notice, and a collapsed list of lost students.
+    """Show the state of a class in a notice, and collapsed names of the students without an answer and the lost.
 
     The notice begins with the sentences ``before``. Students report on their page that they are lost.
     """
     show_notice(join_sentences(*before, class_summary(board)), role="status")
-    # The container stays without lost students: a popover below it would otherwise close if a student is lost.
-    with st.container(key="private_lost_names"):
-        if not (lost := _lost_students(board)):
+    silent = () if board.asked is None or board.revealed else board.students_without_answer(board.asked)
+    lost = _lost_students(board)
+    # The container stays without names: a popover below it would otherwise close if a student is lost.
+    with st.container(key="private_names"):
+        if not (silent or lost):
             return
         # The names are folded, because the class may see the page; assets/app.css hides them in the projector view.
         with st.expander(_("Names")):
-            named = format_comma_list([student.name or f"#{student.number}" for student in lost])
-            show_notice(_("Lost: {named}.", named=named), role="status")
+            if silent:
+                show_notice(_("No answer: {named}.", named=_names(silent)), role="status")
+            if lost:
+                show_notice(_("Lost: {named}.", named=_names(lost)), role="status")
+
+
+def _names(students: Sequence[Student]) -> str:
+    return format_comma_list([student.label for student in students])
 
 
 def _lost_students(board: TeacherView) -> list[Student]:
@@ -321,9 +329,9 @@ def _lost_students(board: TeacherView) -> list[Student]:
 
 
 def _resume() -> None:
-    """Enter the class that this visitor teaches, once for each session.
+    """Enter the class that this visitor teaches or has joined, once for each session.
 
-    A new tab or window of the teacher thus returns to the class.
+    A new tab or window thus returns to the class.
     """
     if st.session_state.get(RESUMED):
         return
@@ -351,7 +359,7 @@ def _status(code: str, is_same: bool) -> None:
         show_notice(refusal.sentence)
         return
     led = _("Class {code}: followers see this page as you do.", code=code)
-    show_class(board, led if is_same else _("**Class {code}**", code=code))
+    show_class(board, led if is_same else _("Class {code}.", code=code))
 
 
 def _bar(code: str, seen: StudentView) -> None:

@@ -55,7 +55,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
     expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
     click(student.get_by_text("I am lost"))
-    names = page.locator(".st-key-private_lost_names")
+    names = page.locator(".st-key-private_names")
     click(names.locator("summary"))  # folded, because the class may see the page
     expect(names.get_by_text("Anna")).to_be_visible()
     click(page.get_by_role("button", name="Projector (P)"))

@@ -52,6 +52,10 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
         ("number", "many", "“many”"),
         ("number", "%", "“%”"),
         ("number", "51%%", "“51%%”"),
+        ("number", "nan", "“nan” is not a number"),
+        ("number", "-inf", "“-inf” is not a number"),
+        ("number", "1e400", "“1e400” is not a number"),
+        ("number", "Infinity%", "“Infinity%” is not a number"),
         ("head", "three", "not a head"),
         ("head", "3", "not a head"),
         ("head", "-1.2", "not a head"),
@@ -111,6 +115,17 @@ def test_a_reader_of_another_language_reads_the_translation() -> None:
         assert board.rows() == [(1, "哪边？", "Ann", "右", "左", "否")]
     assert question.without_truth().translations
     assert not question.without_truth().truth
+
+
+def test_a_choice_is_found_without_regard_to_case_and_spaces() -> None:
+    question = Question("choice", "Which?", ("the  Cat", "it", "It"))
+    assert [question.normal(said) for said in ("The cat ", "it", "It", "IT")] == ["the  Cat", "it", "It", "it"]
+
+
+def test_a_wrong_number_of_choices_is_counted() -> None:
+    with pytest.raises(NotInClass) as refused:
+        Question("choice", "?", ("one",))
+    assert refused.value.sentence == "Expected 2 to 12 choices, one per line; got 1."
 
 
 def test_how_many_were_right() -> None:

@@ -46,6 +46,24 @@ def test_a_code_is_typed_without_mistakes(store: Store) -> None:
     assert store.student_view(code, ANNA).name == ""
 
 
+def test_students_with_equal_names_are_numbered(store: Store, code: str) -> None:
+    def names() -> list[str]:
+        return [student.name for student in store.board(code, TEACHER).students]
+
+    store.join(code, "second", " anna ")
+    store.join(code, "third", "Anna")
+    assert names() == ["Anna", "", "anna (2)", "Anna (3)"]
+    assert store.student_view(code, "third").name == "Anna (3)"
+    store.withdraw(code, "second")
+    for again in ("third", ANNA):
+        store.join(code, again, "Anna")
+    assert names() == ["Anna", "", "Anna (3)"]
+    store.join(code, "fourth", "Anna (3)")
+    store.join(code, "fifth", "Anna")
+    store.join(code, "sixth")
+    assert names() == ["Anna", "", "Anna (3)", "Anna (3) (2)", "Anna (2)", ""]
+
+
 def test_everybody_follows_and_goes_on_their_own(store: Store, code: str) -> None:
     assert store.student_view(code, ANNA).view is None
     store.present(code, TEACHER, "/roles?layer=3")
@@ -375,4 +393,21 @@ def test_the_class_is_a_table(store: Store, code: str) -> None:
     assert store.board(code, TEACHER).rows() == [
         (1, WHICH.prompt, "Anna", "animal", "animal", "yes"),
         (1, WHICH.prompt, "#2", "it", "animal", "no"),
+    ]
+
+
+def test_students_without_an_answer_are_listed(store: Store, code: str) -> None:
+    store.answer(code, BEN, 1, "it")
+    store.ask(code, TEACHER, Question("number", "How much?", truth="0.5"))
+    store.answer(code, ANNA, 2, "0.5")
+    board = store.board(code, TEACHER)
+    assert [[student.label for student in board.students_without_answer(number)] for number in (1, 2)] == [
+        ["Anna"],
+        ["#2"],
+    ]
+    assert board.rows() == [
+        (1, WHICH.prompt, "Anna", "", "animal", ""),
+        (1, WHICH.prompt, "#2", "it", "animal", "no"),
+        (2, "How much?", "Anna", "0.5", "0.5", "yes"),
+        (2, "How much?", "#2", "", "0.5", ""),
     ]

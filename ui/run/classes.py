@@ -6,13 +6,15 @@ import asyncio
 from functools import cache
 from pathlib import Path
 
-from classroom.store import Store
+from classroom.store import MOST_ROOMS, MOST_STUDENTS, Store
 from inference.files import sources
 from ui.run.fine_tuning import visitor
 from ui.run.services import get_backend
+from ui.state.visitor_values import VisitorValues
 
 FILE = "rooms.sqlite"
 SWEEP = 600.0  # Seconds between two deletions of expired classes.
+_JOINED: VisitorValues[str] = VisitorValues(MOST_ROOMS * MOST_STUDENTS)  # Code of the class that a student joined.
 
 
 def store() -> Store:
@@ -35,8 +37,22 @@ def visitor_secret() -> str:
 
 
 def own_room_code() -> str | None:
-    """Return the code of the class of students that this visitor teaches, or None."""
-    return store().taught_by(visitor_secret()) if _file().exists() else None
+    """Return the code of the class of students that this visitor teaches, else of the class joined last, or None."""
+    if not _file().exists():
+        return None
+    joined = _JOINED.get()
+    return store().taught_by(visitor_secret()) or (joined if joined and store().version(joined) else None)
+
+
+def join_class(code: str, name: str) -> None:
+    """Add this visitor to a class of students; raise NotInClass if the class does not accept the student."""
+    store().join(code, visitor_secret(), name)
+    _JOINED.put(code)
+
+
+def forget_joined_class() -> None:
+    """Do not return this visitor to the class that the visitor joined last."""
+    _JOINED.delete()
 
 
 def attends_any() -> bool:

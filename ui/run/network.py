@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Mapping
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 import psutil
 import streamlit as st
@@ -73,6 +74,23 @@ def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """
     stated = tuple(host.strip() for host in environ.get(HOSTS, "").split(",") if host.strip())
     return stated or network_addresses()
+
+
+def shared_origins(here: str) -> list[str]:
+    """Return the app's addresses for other machines, of scheme, host and port; none if they cannot reach the app.
+
+    ``here`` is the address in the visitor's browser. If it is a loopback address, the result has this machine's network
+    addresses with the same port.
+    """
+    place = urlsplit(here)
+    scheme = place.scheme or "http"
+    if place.hostname and not is_loopback(place.hostname):
+        return [f"{scheme}://{place.netloc}"]
+    if not is_open():
+        return []
+    port = f":{place.port}" if place.port else ""
+    names = [name if name.rpartition(":")[2].isdigit() else f"{name}{port}" for name in reached_by()]
+    return [f"{scheme}://{name}" for name in names]
 
 
 def network_addresses() -> tuple[str, ...]:

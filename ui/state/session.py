@@ -212,6 +212,12 @@ def change_language(code: str) -> None:
     _write()
 
 
+def change_class(code: str) -> None:
+    """Set the class of students in the session and the address, in place of an earlier class."""
+    classroom.enter(code)
+    _write()
+
+
 def own_query() -> dict[str, str]:
     """Return the query fields of the options that belong to the current page (see ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(current_view(), {})

@@ -118,6 +118,14 @@ def test_the_addresses_are_those_that_others_reach(monkeypatch: pytest.MonkeyPat
     assert network.network_addresses() == ("10.0.0.7",)
 
 
+def test_a_shared_origin_is_never_a_loopback_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening(monkeypatch, "10.0.0.7")
+    assert network.shared_origins("http://127.0.0.1:8501/lessons") == ["http://10.0.0.7:8501"]
+    assert network.shared_origins("https://class.example/lessons") == ["https://class.example"]
+    listening(monkeypatch, "127.0.0.1")
+    assert network.shared_origins("http://127.0.0.1:8501/lessons") == []
+
+
 def test_the_operator_s_names_come_instead_of_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     listening(monkeypatch, "10.0.0.7")
     assert network.reached_by({}) == ("10.0.0.7",)

@@ -11,11 +11,12 @@ from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
 from ui.classroom import describe_missing
 from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machine_only
-from ui.run.classes import store, visitor_secret
+from ui.run.classes import forget_joined_class, join_class, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.show.reading_help import reading_help
 from ui.state import classroom
+from ui.state.session import change_class
 
 PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
@@ -71,7 +72,7 @@ def draw_waiting_room(code: str) -> None:
         st.button(
             _("Leave the class"),
             key="classroom_leave",
-            on_click=classroom.leave,
+            on_click=_leave,
             help=_("Your answers stay; the code brings you back"),
         )
         with st.popover(_("Delete my data"), help=_("You also leave the class")):
@@ -88,6 +89,11 @@ def draw_waiting_room(code: str) -> None:
 def _withdraw(code: str) -> None:
     with suppress(NotInClass):  # a closed class has already deleted its data
         store().withdraw(code, visitor_secret())
+    _leave()
+
+
+def _leave() -> None:
+    forget_joined_class()
     classroom.leave()
 
 
@@ -106,16 +112,16 @@ def _join(code: str | None = None) -> None:
         st.session_state[PROBLEM] = _("Type the code from your teacher.")
         return
     try:
-        store().join(typed, visitor_secret(), st.session_state[NAME])
+        join_class(typed, st.session_state[NAME])
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence
     else:
-        classroom.enter(typed)
+        change_class(typed)
 
 
 def _open() -> None:
     try:
-        classroom.enter(store().open(visitor_secret()))
+        change_class(store().open(visitor_secret()))
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence
 

@@ -16,7 +16,7 @@ from i18n import _
 from ui.classroom import answers, show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
-from ui.run.network import is_loopback, is_open, reached_by
+from ui.run.network import shared_origins
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
@@ -71,19 +71,8 @@ def join_link(code: str, here: str) -> str:
 
 
 def invitations(code: str, here: str) -> list[str]:
-    """Return the links by which students join, or none if no other machine can reach the app.
-
-    If the teacher opened the app at a loopback address, the links use this machine's network addresses with the same
-    port.
-    """
-    place = urlsplit(here)
-    if place.hostname and not is_loopback(place.hostname):
-        return [join_link(code, here)]
-    if not is_open():
-        return []
-    port = f":{place.port}" if place.port else ""
-    names = [name if name.rpartition(":")[2].isdigit() else f"{name}{port}" for name in reached_by()]
-    return [join_link(code, place._replace(scheme=place.scheme or "http", netloc=name).geturl()) for name in names]
+    """Return the links by which students join, or none if no other machine can reach the app."""
+    return [join_link(code, origin) for origin in shared_origins(here)]
 
 
 def _entrance(code: str) -> None:
@@ -92,6 +81,8 @@ def _entrance(code: str) -> None:
     if not links:
         this_machine_only()
         return
+    # The picture precedes the links, so that it fits a projector of 1280 × 720.
+    image = st.container()
     link = links[0]
     if len(links) > 1:
         link = st.selectbox(
@@ -99,7 +90,9 @@ def _entrance(code: str) -> None:
         )
     st.code(link, language=None, wrap_lines=True)
     picture = segno.make(link, micro=False)
-    st.image(picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220)
+    image.image(
+        picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220
+    )
 
 
 def _draw_lead_toggle(code: str) -> None:

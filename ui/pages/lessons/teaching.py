@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -31,11 +32,14 @@ from ui.pages.lessons.current_lesson import (
 )
 from ui.pages.lessons.views import choice_of, empty_view, model_title
 from ui.pages.lessons.worksheet import draw_print_button
+from ui.run.network import shared_origins
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.show.text import escape_markdown, format_and_list
 from ui.show.views import link_to_view
+from ui.state.navigation import BY_VIEW
 from ui.state.params import set_params
+from viz.components.base_path import BASE
 
 
 def draw_teachers_key(known: NamedLesson) -> None:
@@ -197,6 +201,18 @@ def _parameters(check: Check) -> str:
     return " ".join(f"`{name}`" if one.default is one.empty else f"[`{name}`]" for name, one in check.needs.items())
 
 
+def _draw_link(query: dict[str, str]) -> None:
+    """Draw the link of a lesson, with an address by which other machines reach the app, if they can."""
+    label, icon, help = _("Lesson link"), ":material/link:", _("The address holds the whole lesson")
+    here = st.context.url or ""
+    origins = shared_origins(here)
+    if origins and not here.startswith(f"{origins[0]}/"):
+        path = f"{BASE}/{BY_VIEW['lessons'].path}"
+        st.page_link(f"{origins[0]}{path}?{urlencode(query)}", label=label, icon=icon, help=help)
+    else:
+        link_to_view("lessons", label, icon=icon, query=query, help=help)
+
+
 def _preview(lesson: Lesson) -> None:
     """Draw the lesson, with the button to play it and the link to share it."""
     st.subheader(markdown_of(lesson.title))
@@ -212,9 +228,7 @@ def _preview(lesson: Lesson) -> None:
             help=_("As students see it"),
         )
         if link is not None:
-            link_to_view("lessons", _("Lesson link"), icon=":material/link:",
-                         query={"lesson": OWN, "carried": link},
-                         help=_("The address holds the whole lesson"))  # fmt: skip
+            _draw_link({"lesson": OWN, "carried": link})
     if link is None:
         show_notice(_("This lesson is too long for a link; share the file."), role="status")
     draw_markdown(lesson.about)

@@ -17,7 +17,7 @@ from tests.support.words import english
 from ui.pages.classroom import page as door_module
 from ui.pages.classroom import teacher_view as desk_module
 from ui.pages.classroom.teacher_view import invitations, join_link
-from ui.run import classes
+from ui.run import classes, network
 from ui.run.fine_tuning import NOBODY, hash_cookie
 from ui.state import visitor_values
 
@@ -213,7 +213,7 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     assert any("“seven” is not a head" in said for said in notes(seat, "refusal"))
     assert seat.text_input(key=f"class_reply_{code}_2_field").value == "seven"
     rows = classes.store().board(code, next(iter(_teachers(desk)))).rows()
-    assert [(number, said) for number, _prompt, _who, said, *_truth in rows] == [(1, "no")]
+    assert [(number, said) for number, _prompt, _who, said, *_truth in rows] == [(1, "no"), (2, "")]
 
 
 def _teachers(desk: AppTest) -> Iterator[str]:
@@ -280,19 +280,21 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
         go(desk, page)
         said = " ".join(notes(desk))
         assert "Students: 2. Question 1: 1 of 2 have answered. 1 is lost." in said
-        assert "Lost: Ben." in notes(desk)
+        assert {"No answer: Ben.", "Lost: Ben."} <= set(notes(desk))
         assert ("followers see this page" in said) is leads
+        assert "*" not in said
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
+    assert "No answer" not in " ".join(notes(anna))
 
 
 @pytest.mark.slow
 def test_an_answer_key_is_not_called_the_followers_page() -> None:
-    desk, _code = opened()
+    desk, code = opened()
     desk.toggle(key="classroom_leads").set_value(True).run()
     go(desk, "lessons", lesson="attention")
     assert any("followers see this page" in said for said in notes(desk))
     press(desk, "For the teacher")
-    assert any("Students: 0." in said for said in notes(desk))
+    assert f"Class {code}. Students: 0." in notes(desk)
     assert not any("followers see this page" in said for said in notes(desk))
 
 
@@ -361,9 +363,9 @@ def test_a_class_for_this_machine_only_is_explained() -> None:
 
 
 def test_a_class_in_the_network_has_a_link_for_students(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (desk_module, door_module):
+    for module in (network, door_module):
         monkeypatch.setattr(module, "is_open", lambda: True)
-    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "10.0.0.7"))
+    monkeypatch.setattr(network, "reached_by", lambda: ("192.168.1.7", "10.0.0.7"))
     assert not any("make run FOR=class" in said for said in notes(asked("classroom")))
     desk, code = opened()
     assert not any("make run FOR=class" in said for said in notes(desk))
@@ -372,18 +374,20 @@ def test_a_class_in_the_network_has_a_link_for_students(monkeypatch: pytest.Monk
     assert box.options[1] == f"http://10.0.0.7/classroom?class={code}"
     box.set_value(box.options[1]).run()
     assert desk.code[0].value == box.options[1]
+    drawn = [one.type for one in desk.columns[0] if one.type in ("metric", "image", "code")]
+    assert drawn == ["metric", "image", "code"], "the QR code is high enough for a projector"
 
 
 @pytest.mark.parametrize("here", ["http://127.0.0.1:8501/", "http://localhost:8501/explore", "http://[::1]:8501/"])
 def test_a_loopback_s_link_has_the_network_s_addresses(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk_module, "is_open", lambda: True)
-    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "class.example", "other.example:8443"))
+    monkeypatch.setattr(network, "is_open", lambda: True)
+    monkeypatch.setattr(network, "reached_by", lambda: ("192.168.1.7", "class.example", "other.example:8443"))
     assert invitations("ABC234", here) == [
         "http://192.168.1.7:8501/classroom?class=ABC234",
         "http://class.example:8501/classroom?class=ABC234",
         "http://other.example:8443/classroom?class=ABC234",
     ]
-    monkeypatch.setattr(desk_module, "is_open", lambda: False)
+    monkeypatch.setattr(network, "is_open", lambda: False)
     assert invitations("ABC234", here) == []
     assert invitations("ABC234", "http://10.0.0.7:8501/") == ["http://10.0.0.7:8501/classroom?class=ABC234"]
 
@@ -442,6 +446,35 @@ def test_a_closed_room_lets_everybody_go() -> None:
     assert ended != missing, "who attended the class is not asked for another code"
     assert not seat.exception
     assert "class" not in seat.run().query_params
+
+
+@pytest.mark.slow
+def test_a_new_class_replaces_a_closed_class_of_the_link() -> None:
+    desk, closed = opened()
+    desk.button(key="classroom_close").click().run()
+    again = asked("classroom", **{"class": closed})
+    press(again, "Open a class")
+    code = again.metric[0].value
+    seat = asked("classroom", **{"class": closed})
+    seat.text_input(key="classroom_code").input(code)
+    press(seat, "Join")
+    assert any("You are in the class" in said for said in notes(seat))
+    for page in (again, seat):
+        assert page.query_params["class"] == code
+        assert notes(page, "refusal") == notes(go(page, "by_hand"), "refusal") == []
+        assert page.query_params["class"] == code
+
+
+@pytest.mark.slow
+def test_a_new_tab_of_a_student_resumes_the_class(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "s" * 22)
+    _desk, code = opened()
+    seat = joined(code)
+    resumed = tab(seat.session_state[NOBODY], "classroom")
+    assert any("You are in the class" in said for said in notes(resumed))
+    press(resumed, "Leave the class")
+    assert "class" not in tab(seat.session_state[NOBODY], "classroom").query_params
 
 
 def test_who_comes_by_the_link_is_asked_for_a_name_first() -> None:

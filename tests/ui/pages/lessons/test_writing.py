@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +14,7 @@ from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
 from ui.pages.lessons import teaching
 from ui.pages.lessons.views import choice_of
+from ui.run import network
 from ui.state import visitor_values
 from ui.state.view_state import parse
 
@@ -133,6 +134,19 @@ def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
     page.number_input(key="lesson_own_0_number").set_value(1.0)
     press(page, "Check")
     assert not page.exception
+
+
+@pytest.mark.slow
+def test_a_lesson_link_has_the_network_s_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = written(SMALL)
+    (link,) = (one.proto for one in page.get("page_link") if one.proto.label == "Lesson link")
+    assert not link.external
+    monkeypatch.setattr(network, "is_open", lambda: True)
+    monkeypatch.setattr(network, "reached_by", lambda: ("192.168.1.7:8501",))
+    (link,) = (one.proto for one in page.run().get("page_link") if one.proto.label == "Lesson link")
+    place = urlsplit(link.page)
+    assert (place.netloc, place.path) == ("192.168.1.7:8501", "/lessons")
+    assert parse_qsl(place.query) == [("lesson", "own"), ("carried", pack_lesson(SMALL))]
 
 
 @pytest.mark.slow
