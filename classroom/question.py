@@ -234,7 +234,5 @@ def _translation(question: Question) -> TranslatedQuestion | None:
 def _head(said: str) -> str:
     found = parse_head(said)
     if found is None:
-        raise NotInClass(
-            gettext_lazy("“{said}” is not a head. Type layer and head from 0, such as 3-7.", said=said[:80])
-        )
+        raise NotInClass(gettext_lazy("“{said}” is not a head, such as 3-7 (counted from 0).", said=said[:80]))
     return "{}.{}".format(*found)

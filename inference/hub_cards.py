@@ -99,7 +99,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, next sentence"),
         440_000_000,
-        gettext_lazy("The model in most papers about attention; it has 12 layers of 12 heads."),
+        gettext_lazy("The model in most papers about attention: 12 layers of 12 heads."),
     ),
     ModelCard(
         "google-bert/bert-base-chinese",
@@ -154,7 +154,7 @@ HUB_CARDS = (
         gettext_lazy("English, code"),
         gettext_lazy("masked words"),
         599_000_000,
-        gettext_lazy("An encoder from 2024 that reads up to 8,192 tokens; most layers attend within a window."),
+        gettext_lazy("An encoder from 2024 for up to 8,192 tokens; most layers attend within a window."),
         spells=True,
     ),
     ModelCard(

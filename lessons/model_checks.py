@@ -58,13 +58,13 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
     )
     found = float((test.having if positions else test.lacking).differences.max())
     with_them = gettext_lazy(
-        "If “{first}” and “{second}” are swapped, weights differ by up to {away:.3f} with positions.",
+        "With positions, swapping “{first}” and “{second}” changes weights by up to {away:.3f}.",
         first=first,
         second=second,
         away=found,
     )
     without = gettext_lazy(
-        "If “{first}” and “{second}” are swapped, weights differ by at most {away:.3f} without positions.",
+        "Without positions, swapping “{first}” and “{second}” changes weights by at most {away:.3f}.",
         first=first,
         second=second,
         away=found,

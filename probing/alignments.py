@@ -61,7 +61,11 @@ def load(file: Path = EMBEDDED) -> Alignments:
         return parse(file.read_bytes())
     except OSError as error:
         raise UserError(
-            gettext_lazy("{name} cannot be read. Give the path of a file of aligned sentences.", name=file.name)
+            gettext_lazy(
+                "{file} cannot be read: {reason}. Give another path.",
+                file=file.name,
+                reason=error.strerror or type(error).__name__,
+            )
         ) from error
 
 

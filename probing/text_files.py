@@ -161,7 +161,7 @@ def json_lines(content: bytes) -> str:
         if size > MOST_BYTES:
             raise UserError(
                 gettext_lazy(
-                    "The unpacked Parquet file has {size:,.0f} MB; the limit is {most:,.0f}. Use a part of it.",
+                    "The unpacked Parquet file has {size:,.0f} MB; the limit is {most:,.0f}. Shorten it.",
                     size=size / 1e6,
                     most=MOST_BYTES / 1e6,
                 )

@@ -43,9 +43,9 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: sources.resolve_folder("/x", []),
-            "Local folders need HEADLIGHT_MODEL_FOLDERS, which the operator sets. Use"
+            "Local models must be in the operator's HEADLIGHT_MODEL_FOLDERS. Use one, or"
             ' a hub id such as "google-bert/bert-base-uncased".',
-            "本地文件夹需要管理者设置 HEADLIGHT_MODEL_FOLDERS。请用模型库的名称，例如"
+            "本地模型必须位于管理者设置的 HEADLIGHT_MODEL_FOLDERS 中。请用其中之一，或用模型库的名称，例如"
             ' "google-bert/bert-base-uncased"。',
         ),
         (

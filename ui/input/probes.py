@@ -85,17 +85,16 @@ def _probe(entry: Any, at: int) -> Probe:
     candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
     lists = isinstance(candidates, list) and isinstance(neutral, list)
     words = [*candidates, *neutral] if lists else [None]
+    wrong = gettext_lazy(
+        "Probe {number} needs name, text, source and two candidates (other and neutral are optional), each up to "
+        "{most:,} characters.",
+        number=at,
+        most=LONGEST,
+    )
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
-        raise ValueError(
-            gettext_lazy(
-                "Probe {number} needs name, text, source and two candidates (other and neutral are "
-                "optional), each up to {most:,} characters. Correct it.",
-                number=at,
-                most=LONGEST,
-            )
-        )
+        raise ValueError(wrong)
     if not (texts["name"] and texts["text"] and texts["source"]):
-        raise ValueError(gettext_lazy("Probe {number} lacks its name, text or source word. Add it.", number=at))
+        raise ValueError(wrong)
     family = texts.pop("family") or OWN
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
 

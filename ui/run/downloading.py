@@ -74,8 +74,7 @@ def _describe_offer(found: Offer) -> str:
         )
         if found.fits
         else _(
-            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, more "
-            "than allowed. It cannot be loaded.",
+            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, more than allowed.",
             **needs,
         )
     )

@@ -139,7 +139,7 @@ def test_written_tokens_that_cannot_be(models: dict[str, LoadedModel]) -> None:
         samples(models["bert"], TraceRequest(text="a", written=(5,)))
     with pytest.raises(UserError, match="and tokens"):
         samples(models["t5"], TraceRequest(text="a", target="b", written=(5,)))
-    with pytest.raises(UserError, match=r"Token 350 .* 0 to 349"):
+    with pytest.raises(UserError, match=r"token 350; .* 0 to 349"):
         samples(models["gpt2"], TraceRequest(text="a", written=(350,)))
     with pytest.raises(UserError, match=r"have 49 tokens; .* 48"):
         samples(models["gpt2"], TraceRequest(text="a", written=(5,) * 48))
