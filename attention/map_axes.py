@@ -280,8 +280,8 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
     if len(set(shapes)) > 1:
         return InvalidAttention(
             _(
-                "Layer 0 has the shape {first}, another layer {other}: these are windows of a picture, as in "
-                "Swin. Give one window of one layer: attentions[0][:1].",
+                "Layer 0 has the shape {first}, another layer {other}: windows of a picture, as in Swin. Give one "
+                "window: attentions[0][:1].",
                 first=shapes[0],
                 other=next(shape for shape in shapes if shape != shapes[0]),
             )

@@ -98,7 +98,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
-        float(many), gettext_lazy("Its table has a row for each of {rows} positions.", rows=many), tolerance=0
+        float(many), gettext_lazy("Its table has {rows} rows, one per position.", rows=many), tolerance=0
     )
 
 

@@ -77,7 +77,7 @@ def parse_table(text: str) -> SentenceTable:
         shown = format_comma_list([f"“{translate(name)[:30]}”" for name in names[:6]])
         raise UserError(
             _(
-                "None of the columns {names} contains text. Add one, with its name in the first row.",
+                "None of the columns {names} contains text. Add one, named in the first row.",
                 names=shown,
             )
         )

@@ -307,7 +307,11 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
 def refuse_zero_bytes(text: str) -> None:
     """Raise UserError if a text contains zero bytes, as binary files do."""
     if "\0" in text:
-        raise UserError(gettext_lazy("The file is binary. Save it as text or CSV in UTF-8."))
+        raise UserError(
+            gettext_lazy(
+                "The file is {kind}, not text. {fix}", kind=gettext_lazy("binary"), fix=gettext_lazy("Save it as CSV.")
+            )
+        )
 
 
 def refuse_joined(text: str) -> None:

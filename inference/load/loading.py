@@ -341,7 +341,7 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
         raise refusal(head, name, settings)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=name)
         )
 
 

@@ -96,7 +96,7 @@ def _length_error(loaded: LoadedModel, tokens: int) -> UserError:
         gettext_lazy("The target text has {tokens:,} tokens; {name} writes at most {limit:,}. Shorten it.", **values)
         if loaded.id.kind == "encoder-decoder"
         else gettext_lazy(
-            "The text and its continuation have {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it.",
+            "Text and continuation have {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it.",
             **values,
         )
     )

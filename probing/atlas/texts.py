@@ -234,8 +234,9 @@ def _read_conllu(file: Path) -> Iterator[AtlasText]:
     if file.stat().st_size > WHOLE:
         raise UserError(
             gettext_lazy(
-                "{file} has more than {most:,} bytes. Split it.",
-                file=file.name,
+                "{name} has {size:,} bytes; the limit is {most:,}. Shorten it.",
+                name=file.name,
+                size=file.stat().st_size,
                 most=WHOLE,
             )
         )

@@ -90,8 +90,8 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
             if len(first) > MOST_CLASSES:
                 raise UserError(
                     gettext_lazy(
-                        "Column {column} has over {most} labels, from line {line} on. Name the column of "
-                        "labels, or use fewer classes.",
+                        "Column {column} has over {most} labels, from line {line} on. Name the label column, or use "
+                        "fewer.",
                         column=at[1] + 1,
                         most=MOST_CLASSES,
                         line=line,

@@ -189,10 +189,12 @@ CARDS = (
     ),
     DatasetCard(
         "sib-200-en",
-        gettext_lazy("SIB-200: topics, in English"),
+        gettext_lazy("SIB-200: topics, in {language}", language=gettext_lazy("English")),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy("One of seven topics; the Chinese set has the same sentences."),
+        gettext_lazy(
+            "One of seven topics; the set in {language} has the same sentences.", language=gettext_lazy("Chinese")
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-en.xz",
@@ -201,10 +203,12 @@ CARDS = (
     ),
     DatasetCard(
         "sib-200-zh",
-        gettext_lazy("SIB-200: topics, in Chinese"),
+        gettext_lazy("SIB-200: topics, in {language}", language=gettext_lazy("Chinese")),
         "classify",
         gettext_lazy("Chinese"),
-        gettext_lazy("One of seven topics; the English set has the same sentences."),
+        gettext_lazy(
+            "One of seven topics; the set in {language} has the same sentences.", language=gettext_lazy("English")
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-zh.xz",

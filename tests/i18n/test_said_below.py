@@ -50,7 +50,7 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: read_labeled(TaskFiles(File("mine.csv", FEW))),
-            "mine.csv: All 2 rows have the label “x”. Add rows of another class, or name the label column.",
+            "mine.csv: All 2 rows have the label “x”. Add another class, or name the label column.",
             "mine.csv：全部 2 行的标签都是“x”。请添加其他类别的行，或指明标签列。",
         ),
         (

@@ -71,7 +71,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     shape = architecture.read(files.config, source.name)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=source.name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=source.name)
         )
     tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
     fits_words(tokenizer, source.name, kind)

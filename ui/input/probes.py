@@ -67,9 +67,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
     except (ValueError, RecursionError) as error:
         raise ValueError(gettext_lazy("The file is not JSON. Open one saved here.")) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
-        raise ValueError(
-            gettext_lazy("Expected a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES)
-        )
+        raise ValueError(gettext_lazy("Expected a list of at most {most} probes, as saved here.", most=MOST_PROBES))
     return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
 
 
