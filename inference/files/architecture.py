@@ -261,8 +261,7 @@ def refuse_unknown_tokenizer(folder: Path, config: Mapping[str, Any], name: str)
         return
     raise UserError(
         gettext_lazy(
-            "{name} has an unknown tokenizer class ({tokenizer}) and no tokenizer.json. Save its "
-            "tokenizer as tokenizer.json.",
+            "{name} has an unknown tokenizer class ({tokenizer}) and no tokenizer.json. Add it.",
             name=name,
             tokenizer=named[:_SHOWN],
         ),

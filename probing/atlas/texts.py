@@ -165,9 +165,12 @@ def _read_csv(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
     except csv.Error as error:
         raise UserError(
             gettext_lazy(
-                "Line {line} of {file} is not CSV. Quote texts with quotation marks or line breaks.",
-                line=rows.line_num,
-                file=file.name,
+                "{name}: {text}",
+                name=file.name,
+                text=gettext_lazy(
+                    "Line {line} is not CSV: a quotation mark or separator is misplaced, or a cell is too long.",
+                    line=rows.line_num,
+                ),
             )
         ) from error
 
@@ -181,9 +184,13 @@ def _read_json_lines(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
         except (ValueError, RecursionError) as error:
             raise UserError(
                 gettext_lazy(
-                    "Line {line} of {file} is not JSON. Put an object with a text on each line.",
-                    line=number,
-                    file=file.name,
+                    "{name}: {text}",
+                    name=file.name,
+                    text=gettext_lazy(
+                        "Line {line} is not a JSON object, such as {example}.",
+                        line=number,
+                        example='{"text": "…"}',
+                    ),
                 )
             ) from error
         yield from _from_values({"text": found} if isinstance(found, str) else found, file, number)

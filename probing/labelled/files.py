@@ -108,8 +108,8 @@ def check_length(text: str, line: int) -> str:
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text of line {line} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
-                line=line,
+                "The {what} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
+                what=gettext_lazy("text of line {line}", line=line),
                 characters=len(text),
                 longest=LONGEST,
             )

@@ -306,7 +306,7 @@ class TrainingQueue:
         if len(own) >= MOST_OF_ONE:
             raise UserError(
                 gettext_lazy(
-                    "{most} of your trainings wait or run. Wait for one, or stop it.",
+                    "{most} of your trainings wait or run. Wait, or stop one.",
                     most=MOST_OF_ONE,
                 )
             )

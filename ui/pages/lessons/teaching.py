@@ -182,7 +182,7 @@ def _draw_file_picker() -> None:
                  help=_("Replaces what is in the box"))  # fmt: skip
     if is_replaced():
         st.button(_("Undo"), icon=":material/undo:", on_click=restore_draft,
-                  help=_("Restores your text"))  # fmt: skip
+                  help=_("Brings back your text that was replaced"))  # fmt: skip
 
 
 def _draw_format_help() -> None:
@@ -214,7 +214,7 @@ def _preview(lesson: Lesson) -> None:
         if link is not None:
             link_to_view("lessons", _("Lesson link"), icon=":material/link:",
                          query={"lesson": OWN, "carried": link},
-                         help=_("Its address contains the whole lesson"))  # fmt: skip
+                         help=_("The whole lesson is in the address: copy it here"))  # fmt: skip
     if link is None:
         show_notice(_("This lesson is too long for a link; share the file."), role="status")
     draw_markdown(lesson.about)

@@ -51,7 +51,7 @@ def draw_worksheet(known: NamedLesson) -> None:
             _("Forget my answers"),
             on_click=forget,
             args=(known.name,),
-            help=_("Deletes all answers of this lesson and starts again"),
+            help=_("All answers of this lesson are forgotten, and it starts again"),
         )
 
 
