@@ -51,11 +51,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise NotInClass(
-                gettext_lazy(
-                    "Got a question of kind “{kind}”; expected {kinds}.", kinds=", ".join(KINDS), kind=self.kind
-                )
-            )
+            raise NotInClass(gettext_lazy("“{name}” is not one of {known}.", name=self.kind, known=", ".join(KINDS)))
         for prompt in (self.prompt, *(one.prompt for one in self.translations)):
             if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
                 raise wrong_length(gettext_lazy("Question"), len(prompt), LONGEST_PROMPT)

@@ -147,7 +147,8 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
         if number > most:
             raise UserError(
                 gettext_lazy(
-                    "The config.json of {name} has {key} = {number}; expected 0 to {most:,}. Pick another model.",
+                    "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                    file="config.json",
                     name=name,
                     number=str(number)[:20],
                     key=key[:60],
@@ -183,7 +184,8 @@ def _count(built: Any, what: str, name: str) -> int:
     if type(stated) is not int or not 0 <= stated <= 1_000:
         raise UserError(
             gettext_lazy(
-                "The config.json of {name} has {key} = {number}; expected 0 to {most:,}. Pick another model.",
+                "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                file="config.json",
                 name=name,
                 number=str(stated)[:20],
                 key=what,

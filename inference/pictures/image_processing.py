@@ -172,9 +172,10 @@ def _check_sizes(settings: dict[str, Any], name: str) -> None:
             if number is not None and not (isinstance(number, int) and 0 < number <= LONGEST_SIDE):
                 raise UserError(
                     gettext_lazy(
-                        "The processor of {name} has a size of {number} pixels; expected 1 to {most:,}. "
-                        "Pick another model.",
+                        "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                        file=PROCESSORS[0],
                         name=name,
+                        key=key,
                         number=str(number)[:20],
                         most=LONGEST_SIDE,
                     ),

@@ -126,12 +126,7 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
     """Return the view options for a trace, and a sentence if the trace lacks the stack that the link names."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
-        note = gettext_lazy(
-            "The link asks for the part “{part}”; {model} has {parts}.",
-            part=choice.part,
-            model=trace.model.name,
-            parts=", ".join(trace.parts),
-        )
+        note = gettext_lazy("There is no part “{part}”, only {parts}.", part=choice.part, parts=", ".join(trace.parts))
         return ViewOptions("", look.words, look.special, look.renormalise), [note]
     return look, []
 

@@ -90,8 +90,8 @@ def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> 
     ("changes", "said"),
     [
         ({"written": ()}, "The translation is empty"),
-        ({"edits": ((Ablate(3, 0, "cross"),),)}, "names a missing head"),
-        ({"edits": ((MaskEdge(0, 0, 2, 99, "cross"),),)}, "names a missing token"),
+        ({"edits": ((Ablate(3, 0, "cross"),),)}, "no head 3-0"),
+        ({"edits": ((MaskEdge(0, 0, 2, 99, "cross"),),)}, "no token 99"),
         ({"edits": ((),) * 3000}, r"3000 .* 2048\b"),
         ({"edits": ()}, "Got 0 sets of edits; expected 1 to"),
         ({"text": " "}, "The text is empty"),
