@@ -71,7 +71,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
                 "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
                 what=gettext_lazy("layer {layer}", layer=layer),
                 part=PART_NAMES.get(part, part),
-                has=layers,
+                has=layers or gettext_lazy("no such part"),
             )
         )
     place = places[call_of(model, part, layer)]

@@ -95,7 +95,7 @@ def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> 
         ({"edits": ((),) * 3000}, r"3000 .* 2048\b"),
         ({"edits": ()}, "Got 0 sets of edits; expected 1 to"),
         ({"text": " "}, "The text is empty"),
-        ({"written": (5, 10**6)}, "Token 1000000 was written"),
+        ({"written": (5, 10**6)}, "no token 1000000"),
         ({"written": (5,) * 80}, r"81 tokens.* 64\b"),
         ({"model": "all-MiniLM-L6-v2"}, "all-MiniLM-L6-v2 .*headlight-en-fr"),
     ],
