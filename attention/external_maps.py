@@ -43,7 +43,7 @@ __all__ = ["EXACT", "InvalidAttention", "first", "trace", "with_content_id"]
 
 ROUNDED = 0.02  # tolerance between the weights of two passes in half precision
 OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # fields of a model output
-ASK = gettext_lazy("an array (head, query, key) per layer, like a model's outputs.attentions")
+ASK = gettext_lazy("an array (head, query, key) per layer, like outputs.attentions")
 
 
 def trace(  # noqa: PLR0913  # the parts of a trace
@@ -193,8 +193,8 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
     if missing := [at for at, layer in enumerate(given) if layer is None]:
         raise InvalidAttention(
             _(
-                "Layer {layers} has no map (None). Leave such layers out: [a for a in attentions if a "
-                "is not None]. Then the others count from 0.",
+                "Layer {layers} has no map (None). Give [a for a in attentions if a is not None]; its layers "
+                "count from 0.",
                 layers=format_numbers(missing),
             )
         )
@@ -230,9 +230,7 @@ def _single_layer(values: Any, at: int) -> FloatArray:
 def _array(values: Any, what: str) -> FloatArray:
     """Convert numbers of any library to a float32 array."""
     if getattr(values, "is_meta", False):
-        raise InvalidAttention(
-            _("Got a tensor on the device “meta”, without numbers. Load the weights and run the model again.")
-        )
+        raise InvalidAttention(_("Got a tensor on the device “meta”, without numbers. Load the weights and run again."))
     try:
         # Convert torch tensors without an import of torch; NumPy cannot read bfloat16 or memory of other devices.
         if hasattr(values, "detach"):

@@ -75,7 +75,7 @@ def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tupl
     rows, cols = maps[0].shape[1:]
     weights = signed or all(_are_weights(block) for block in maps)
     if order := _order(shape, names):
-        return _("Reorder the axes: a.permute{order} of a tensor, a.transpose{order} of an array.", order=order)
+        return _("Reorder the axes: tensor.permute{order} or array.transpose{order}.", order=order)
     padded = rows == cols and _has_padding(rows, cols, names)
     if not names.crossed and not padded and names.queries in shape[:-2] and names.queries not in (rows, cols):
         return _(
@@ -96,7 +96,7 @@ def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tupl
         return _("Tokens name rows, keys columns; take both from the ids that the model read.")
     if padded:
         crop = _(
-            "Crop the padding: a[..., :{queries}, :{keys}]. If it is on the left: a[..., -{queries}:, -{keys}:].",
+            "Crop the padding: a[..., :{queries}, :{keys}], or left padding: a[..., -{queries}:, -{keys}:].",
             queries=names.queries,
             keys=names.keys,
         )
@@ -280,8 +280,8 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
     if len(set(shapes)) > 1:
         return InvalidAttention(
             _(
-                "Layer 0 has the shape {first}, another layer {other}: these are windows of a picture, as in "
-                "Swin. Give one window of one layer: attentions[0][:1].",
+                "Layer 0 has the shape {first}, another layer {other}: windows of a picture, as in Swin. Give one "
+                "window: attentions[0][:1].",
                 first=shapes[0],
                 other=next(shape for shape in shapes if shape != shapes[0]),
             )
@@ -346,7 +346,7 @@ def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttent
     way = (
         _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
         if turned
-        else _("If dropout is on, call model.eval() first. If heads were summed, divide by their number.")
+        else _("With dropout, call model.eval() first. If heads were summed, divide by their number.")
     )
     return InvalidAttention(
         _(

@@ -15,8 +15,8 @@ from attention.record import AnyRecord
 from attention.tokens import TokenRow
 from i18n import gettext_lazy
 
-NO_WORDS_TO_SWAP = gettext_lazy("This text has no two different words to swap. Type a longer one.")
-SAME_WORDS = gettext_lazy("Both words are the same. Pick two different ones.")
+NO_WORDS_TO_SWAP = gettext_lazy("The text has no two different words. Type a longer one.")
+SAME_WORDS = gettext_lazy("Both words are the same. Pick another.")
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -51,7 +51,7 @@ def check_cancellation() -> None:
 
 Doubles = npt.NDArray[np.float64]
 
-MAPS_ONLY = gettext_lazy("This model reports attention maps only. Use a model such as BERT or GPT-2.")
+MAPS_ONLY = gettext_lazy("This model reports attention maps only. Try BERT or GPT-2.")
 EVERYTHING = slice(None)
 BLOCK = 2**17  # scores per block: 1 MB of float64, which fits into the cache of a core
 

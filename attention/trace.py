@@ -17,7 +17,7 @@ from attention.tokens import TokenRow
 from i18n import LazyMessage, gettext_lazy
 
 PARTS = ("encoder", "decoder", "cross")
-SIGNED = gettext_lazy("This needs attention weights, whose rows sum to one; these maps hold signed numbers.")
+SIGNED = gettext_lazy("This needs weights whose rows sum to one, not signed numbers.")
 PART_NAMES = {
     "encoder": gettext_lazy("encoder"),
     "decoder": gettext_lazy("decoder"),
@@ -114,9 +114,7 @@ class Trace:
         name = part or self.part
         if name not in self.parts:
             raise Unavailable(
-                gettext_lazy(
-                    'This trace has no part "{name}"; it has {parts}.', name=name, parts=", ".join(sorted(self.parts))
-                )
+                gettext_lazy("There is no part “{part}”, only {parts}.", part=name, parts=", ".join(sorted(self.parts)))
             )
         return self.parts[name]
 
@@ -206,12 +204,11 @@ class Trace:
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
             raise IndexError(
                 gettext_lazy(
-                    "There is no head {layer}-{head}; {name} has layers 0 to {last_layer} and heads 0 to {last_head}.",
+                    "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
                     layer=layer,
                     head=head,
-                    name=self.model.name,
-                    last_layer=len(records) - 1,
-                    last_head=records[0].heads - 1,
+                    layers=len(records) - 1,
+                    heads=records[0].heads - 1,
                 )
             )
         if isinstance(records[layer], NoAttention):
@@ -223,8 +220,7 @@ class Trace:
         if not isinstance(record, Record):
             raise Unavailable(
                 gettext_lazy(
-                    "{architecture} reports attention maps only, without queries, keys and values. Use a "
-                    "model such as BERT or GPT-2.",
+                    "{architecture} reports attention maps only, without queries, keys and values. Try BERT or GPT-2.",
                     architecture=self.model.architecture,
                 )
             )

@@ -184,7 +184,7 @@ def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
     """
     unlike = np.array([[one != other for other in names] for one in names], dtype=bool)
     if not unlike.any():
-        raise ValueError(gettext_lazy("There are no two different words to compare."))
+        raise ValueError(gettext_lazy("The text has no two different words. Type a longer one."))
     return np.array([cosine(level, level)[unlike].mean() for level in words], dtype=np.float32)
 
 

@@ -52,11 +52,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise NotInClass(
-                gettext_lazy(
-                    "Got a question of kind “{kind}”; expected {kinds}.", kinds=", ".join(KINDS), kind=self.kind
-                )
-            )
+            raise NotInClass(gettext_lazy("“{name}” is not one of {known}.", name=self.kind, known=", ".join(KINDS)))
         for prompt in (self.prompt, *(one.prompt for one in self.translations)):
             if not prompt.strip() or len(prompt) > LONGEST_PROMPT:
                 raise wrong_length(gettext_lazy("Question"), len(prompt), LONGEST_PROMPT)
@@ -256,7 +252,5 @@ def _translation(question: Question) -> TranslatedQuestion | None:
 def _head(said: str) -> str:
     found = parse_head(said)
     if found is None:
-        raise NotInClass(
-            gettext_lazy("“{said}” is not a head. Type layer and head from 0, such as 3-7.", said=said[:80])
-        )
+        raise NotInClass(gettext_lazy("“{said}” is not a head, such as 3-7 (counted from 0).", said=said[:80]))
     return "{}.{}".format(*found)

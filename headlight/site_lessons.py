@@ -298,9 +298,9 @@ def _notes(found: RecordedStep, own: bool) -> Iterator[str]:
         return
     link = f"/{view.page}" + (f"?{urlencode(dict(view.query))}" if view.query else "")
     if not found.kind:
-        yield gettext_lazy("This view is in the app. Open it there: {link}", link=link)
+        yield gettext_lazy("Open this view in the app: {link}", link=link)
     elif view.yours and not own:
-        yield gettext_lazy("The text is fixed here. Try your own in the app: {link}", link=link)
+        yield gettext_lazy("Try your own text in the app: {link}", link=link)
 
 
 def _view_content(found: RecordedStep, write: Writer) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ class CancelToken:
         if self._until is not None and self._clock() > self._until:
             raise Cancelled(
                 gettext_lazy(
-                    "This took over {seconds:.0f} seconds. Pick a shorter text or a smaller model.",
+                    "This took over {seconds:.0f} seconds. Pick a shorter text or smaller model.",
                     seconds=self.seconds,
                 ),
                 way_out="text",

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 PANIC = "PanicException"
 NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory")  # torch's messages by device
-OUT_OF_MEMORY = gettext_lazy("Out of memory. Pick a smaller model or a shorter text.")
+OUT_OF_MEMORY = gettext_lazy("Out of memory. Pick a smaller model or shorter text.")
 
 
 class UserError(ValueError):

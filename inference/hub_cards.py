@@ -55,9 +55,7 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("pictures"),
         88_000_000,
-        gettext_lazy(
-            "Trained on pictures without labels; heads of its last layer outline objects. 12 layers of 6 heads."
-        ),
+        gettext_lazy("Trained on pictures without labels; heads of its last layer outline objects. 12 × 6 heads."),
         reads=PICTURES,
     ),
     ModelCard(
@@ -99,7 +97,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, next sentence"),
         440_000_000,
-        gettext_lazy("The model in most papers about attention; it has 12 layers of 12 heads."),
+        gettext_lazy("The model in most papers about attention. 12 × 12 heads."),
     ),
     ModelCard(
         "google-bert/bert-base-chinese",
@@ -154,7 +152,7 @@ HUB_CARDS = (
         gettext_lazy("English, code"),
         gettext_lazy("masked words"),
         599_000_000,
-        gettext_lazy("An encoder from 2024 that reads up to 8,192 tokens; most layers attend within a window."),
+        gettext_lazy("An encoder from 2024 for up to 8,192 tokens; most layers attend within a window."),
         spells=True,
     ),
     ModelCard(

@@ -200,7 +200,7 @@ SHORT = 0.2  # CPU seconds after which work counts as long; a short text takes a
 RECENT = 16  # the number of recent runs that dominate the moving average
 LOOK = 0.1  # seconds between two checks of the CPU time
 LONGEST = 20.0  # seconds of expected wait above which new work is refused
-BUSY = gettext_lazy("The server is busy. Try again soon; your text stays.")
+BUSY = gettext_lazy("The server is busy. Try again soon.")
 NICE = 10  # added niceness, as for trainings: on a contested core such work gets a tenth of the time
 
 

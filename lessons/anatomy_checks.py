@@ -63,7 +63,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Return the percentage of a model's parameters that belong to its part ``of`` (a key of PARTS)."""
     if of not in PARTS:
-        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(PARTS)))
+        raise Unanswerable(gettext_lazy("“{name}” is not one of {known}.", name=of, known=_names(PARTS)))
     build = _build(asked)
     counts = {kind: sum(part.count for part in build.parts if name in part.name) for kind, name in PARTS.items()}
     shares = {f"share_{kind.replace('-', '_')}": count / build.total for kind, count in counts.items()}
@@ -174,15 +174,13 @@ def _build(asked: CheckContext) -> Build:
 
 def _size(sizes: Mapping[str, float], of: str) -> float:
     if of not in sizes:
-        raise Unanswerable(gettext_lazy("There is no “{of}”; there are {known}.", of=of, known=_names(sizes)))
+        raise Unanswerable(gettext_lazy("“{name}” is not one of {known}.", name=of, known=_names(sizes)))
     return float(sizes[of])
 
 
 def _load(data: str) -> LabeledDataset:
     if data not in ready_sets.BY_ID:
-        raise Unanswerable(
-            gettext_lazy("There is no data set “{data}”; there are {known}.", data=data, known=_names(ready_sets.BY_ID))
-        )
+        raise Unanswerable(gettext_lazy("“{name}” is not one of {known}.", name=data, known=_names(ready_sets.BY_ID)))
     return ready_sets.load(data)
 
 

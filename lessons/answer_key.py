@@ -115,7 +115,7 @@ class CheckContext:
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
-                gettext_lazy("{model} has no part “{part}” to look at.", model=trace.model.name, part=one.part)
+                gettext_lazy("There is no part “{part}”, only {parts}.", part=one.part, parts=", ".join(trace.parts))
             )
         return View(trace, one.part or None, one.words, one.special)
 

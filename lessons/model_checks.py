@@ -58,13 +58,13 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
     )
     found = float((test.having if positions else test.lacking).differences.max())
     with_them = gettext_lazy(
-        "If “{first}” and “{second}” are swapped, weights differ by up to {away:.3f} with positions.",
+        "With positions, swapping “{first}” and “{second}” changes weights by up to {away:.3f}.",
         first=first,
         second=second,
         away=found,
     )
     without = gettext_lazy(
-        "If “{first}” and “{second}” are swapped, weights differ by at most {away:.3f} without positions.",
+        "Without positions, swapping “{first}” and “{second}” changes weights by at most {away:.3f}.",
         first=first,
         second=second,
         away=found,
@@ -98,7 +98,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
-        float(many), gettext_lazy("Its table has a row for each of {rows} positions.", rows=many), tolerance=0
+        float(many), gettext_lazy("Its table has {rows} rows, one per position.", rows=many), tolerance=0
     )
 
 
@@ -117,7 +117,7 @@ def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         float(rank),
-        gettext_lazy("“{word}” has rank {rank}, with {chance:.1%}.", word=word, rank=rank, chance=chance),
+        gettext_lazy("“{word}” gets {chance:.1%} and has rank {rank}.", word=word, rank=rank, chance=chance),
         tolerance=0,
     )
 
@@ -152,15 +152,21 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
     weights, found = cross_attention(asked, layer, head)
     row = weights[place(found.target, word)]
     at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
-    values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
-    of_layer = gettext_lazy(
-        "Before writing “{word}”, layer {layer} (all heads) attends most to “{source}”: {weight:.0%}.",
-        **values,
+    source = (
+        gettext_lazy("layer {layer} (all heads)", layer=layer)
+        if head < 0
+        else gettext_lazy("head {layer}-{head}", layer=layer, head=head)
     )
-    of_head = gettext_lazy(
-        "Before writing “{word}”, head {layer}-{head} attends most to “{source}”: {weight:.0%}.", **values
+    return CheckedAnswer(
+        at,
+        gettext_lazy(
+            "Before writing “{written}”, {head} attends most to “{word}” ({weight:.0%}).",
+            written=word,
+            head=source,
+            word=found.source[at].label,
+            weight=float(row[at]),
+        ),
     )
-    return CheckedAnswer(at, of_layer if head < 0 else of_head)
 
 
 def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -1) -> CheckedAnswer:

@@ -75,7 +75,10 @@ def _parse_toml(text: str) -> dict[str, Any]:
             [
                 Fault(
                     1,
-                    gettext_lazy("This is not valid TOML: it is nested too deeply, or a number is too long."),
+                    gettext_lazy(
+                        "This is not valid TOML: {reason}.",
+                        reason=gettext_lazy("it is nested too deeply, or a number is too long"),
+                    ),
                 )
             ]
         ) from error
@@ -175,9 +178,7 @@ def _question(table: TomlTable) -> LessonQuestion:
     kind = table.text("kind", SHORT)
     if kind not in KINDS:
         kinds = ", ".join(KINDS)
-        table.fault(
-            "kind", gettext_lazy("A question's kind is one of {kinds}, not “{kind}”.", kinds=kinds, kind=kind[:40])
-        )
+        table.fault("kind", gettext_lazy("“{name}” is not one of {known}.", name=kind[:40], known=kinds))
     choices = table.choices("choices", MOST_CHOICES, SHORT)
     if kind == "choice" and len(choices) < 2:
         table.fault("choices", gettext_lazy('A choice needs two answers, such as choices.yes = "Yes".'))
@@ -195,7 +196,10 @@ def _question(table: TomlTable) -> LessonQuestion:
         )
     right = _answer(table, "right", kind) if "right" in table else None
     if right is not None and kind == "choice" and right not in dict(choices):
-        table.fault("right", gettext_lazy("“{right}” is none of the choices.", right=str(right)[:40]))
+        table.fault(
+            "right",
+            gettext_lazy("“{name}” is not one of {known}.", name=str(right)[:40], known=", ".join(dict(choices))),
+        )
     if kind == "choice" and call is None and right is None:
         table.fault("kind", gettext_lazy('Name the right choice by right = "…" or a check.'))
     found = LessonQuestion(
@@ -219,7 +223,7 @@ def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
     if name not in CHECKS:
         table.fault(
             "name",
-            gettext_lazy("There is no check “{name}”; there are {known}.", name=name[:40], known=", ".join(CHECKS)),
+            gettext_lazy("“{name}” is not one of {known}.", name=name[:40], known=", ".join(CHECKS)),
         )
         table.skip()
         return None

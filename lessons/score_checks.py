@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.record import Record
+from attention.record import MAPS_ONLY, Record
 from attention.softmax import change_softmax_rules, spreads
 from attention.toy_example import Matrices, ToyExample, ToyRules, compute_example
 from i18n import gettext_lazy, translate
@@ -98,7 +98,15 @@ def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer
     if found is None:
         raise Unanswerable(gettext_lazy("This model has no stored pronoun scores."))
     if not (layer < len(found.hits) and head < len(found.hits[0])):
-        raise Unanswerable(gettext_lazy("This model has no head {layer}-{head}.", layer=layer, head=head))
+        raise Unanswerable(
+            gettext_lazy(
+                "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
+                layer=layer,
+                head=head,
+                layers=len(found.hits) - 1,
+                heads=len(found.hits[0]) - 1,
+            )
+        )
     hits = found.hits[layer][head]
     return CheckedAnswer(
         float(hits),
@@ -122,7 +130,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
     """
     records = [record for record in asked.trace().records() if isinstance(record, Record)]
     if not records:
-        raise Unanswerable(gettext_lazy("This model reports maps only."))
+        raise Unanswerable(MAPS_ONLY)
     if not scaled:
         records = [change_softmax_rules(record, scale=1.0) for record in records]
     rows = np.arange(len(asked.trace().source))

@@ -162,7 +162,9 @@ def word_cosine(asked: CheckContext, *, word: str, other: str, level: int = -1) 
         raise Unanswerable(gettext_lazy("The text has no “{word}”.", word=word))
     levels = along_levels(*(state.levels[:, state.row.pieces.index(word)] for state in states))
     if not -1 <= level < len(levels):
-        raise Unanswerable(gettext_lazy("The model has levels 0 to {last}.", last=len(levels) - 1))
+        raise Unanswerable(
+            gettext_lazy("There is no level {level}; levels are 0 to {last}.", level=level, last=len(levels) - 1)
+        )
     return CheckedAnswer(
         float(levels[level]),
         gettext_lazy(
@@ -181,7 +183,7 @@ def text_cosine(asked: CheckContext, *, other: str, pooling: str = "first") -> C
     ``pooling`` is "first" for the vector of [CLS], or "mean" for the mean over tokens.
     """
     if pooling not in ("first", "mean"):
-        raise Unanswerable(gettext_lazy("Pooling is “first” or “mean”, not “{pooling}”.", pooling=pooling))
+        raise Unanswerable(gettext_lazy("“{name}” is not one of {known}.", name=pooling, known="first, mean"))
     found = {}
     for kind in ("first", "mean"):
         texts = (asked.reading.text, other)

@@ -61,7 +61,11 @@ def load(file: Path = EMBEDDED) -> Alignments:
         return parse(file.read_bytes())
     except OSError as error:
         raise UserError(
-            gettext_lazy("{name} cannot be read. Give the path of a file of aligned sentences.", name=file.name)
+            gettext_lazy(
+                "{file} cannot be read: {reason}. Give another path.",
+                file=file.name,
+                reason=error.strerror or type(error).__name__,
+            )
         ) from error
 
 
@@ -150,7 +154,7 @@ def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
     place, within = _sentence_start(kind, number), _place_phrase(kind, number)
     for name in FIELDS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
-            raise UserError(gettext_lazy('{place} has no text "{name}".', place=place, name=name))
+            raise UserError(gettext_lazy("{place} has no text “{key}”. Add it.", place=place, key=name))
     said = {name: fields[name] for name in (*FIELDS, *WORDS) if isinstance(fields.get(name), str)}
     for name, text in said.items():
         fields = {**fields, name: check_text(text, gettext_lazy('"{name}" of {place}', name=name, place=within))}

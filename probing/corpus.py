@@ -198,10 +198,11 @@ def parse_gap(text: str) -> ParsedCorpus:
         if len(fields) != len(header):
             raise UserError(
                 gettext_lazy(
-                    "Line {number} has {fields} columns; line 1 has {header}.",
-                    number=number,
+                    "Line {line} has {fields} columns; line {first} has {wanted}.",
+                    line=number,
                     fields=len(fields),
-                    header=len(header),
+                    first=1,
+                    wanted=len(header),
                 )
             )
         row = dict(zip(header, fields, strict=True))

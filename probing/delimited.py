@@ -215,11 +215,11 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
             yield line, fields
             line = reader.line_num + 1
     except csv.Error as error:
-        if "end of data" in str(error) or "larger" in str(error):
-            said = gettext_lazy("Line {line} is not CSV: a quotation mark is open, or a cell is too long.", line=line)
-        else:
-            said = gettext_lazy("Line {line} is not CSV: a quotation mark or a separator is misplaced.", line=line)
-        raise UserError(said) from error
+        raise UserError(
+            gettext_lazy(
+                "Line {line} is not CSV: a quotation mark or separator is misplaced, or a cell is too long.", line=line
+            )
+        ) from error
 
 
 def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

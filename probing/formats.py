@@ -207,9 +207,9 @@ def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
     if format not in FORMATS:
         raise UserError(
             gettext_lazy(
-                'Got the format "{format}"; expected one of {formats}.',
-                format=format,
-                formats=", ".join(FORMATS),
+                "“{name}” is not one of {known}.",
+                name=format,
+                known=", ".join(FORMATS),
             )
         )
     parser = FORMATS[format]

@@ -214,9 +214,7 @@ def report(
     counted = [link for link in links if link.direction == direction]
     total = sum(len(item.links) for question in questions for item in question.items)
     if not counted:
-        raise UserError(
-            gettext_lazy("Each query precedes its key, so the causal mask hides the key. Use the other direction.")
-        )
+        raise UserError(gettext_lazy("The causal mask hides keys after their query. Use the other direction."))
     query, key = (_mean_terms(counted, answers, side) for side in (0, 1))
     whole = _bootstrap(np.array([[link.excess] for link in counted]), _groups(counted))[0]
     score = float(np.mean([link.score for link in counted]))

@@ -60,7 +60,7 @@ def parse_table(text: str) -> SentenceTable:
     if rows and delimiter != JSON_LINES and not _names_columns(rows[0][1]):
         rows.insert(0, (0, ("",) * len(rows[0][1])))
     if len(rows) < 2:
-        raise UserError(_("The table has only a header. Use one with a column of sentences."))
+        raise UserError(_("The file has only a header. Add rows."))
     width = len(rows[0][1])
     wide = next((line for line, row in rows if any(cell.strip() for cell in row[width:])), None)
     if wide is not None:
@@ -77,7 +77,7 @@ def parse_table(text: str) -> SentenceTable:
         shown = format_comma_list([f"“{translate(name)[:30]}”" for name in names[:6]])
         raise UserError(
             _(
-                "None of the columns {names} contains text. Add one, with its name in the first row.",
+                "None of the columns {names} contains text. Add one, named in the first row.",
                 names=shown,
             )
         )

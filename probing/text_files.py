@@ -161,7 +161,7 @@ def json_lines(content: bytes) -> str:
         if size > MOST_BYTES:
             raise UserError(
                 gettext_lazy(
-                    "The unpacked Parquet file has {size:,.0f} MB; the limit is {most:,.0f}. Use a part of it.",
+                    "The unpacked Parquet file has {size:,.0f} MB; the limit is {most:,.0f}. Shorten it.",
                     size=size / 1e6,
                     most=MOST_BYTES / 1e6,
                 )
@@ -307,7 +307,11 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
 def refuse_zero_bytes(text: str) -> None:
     """Raise UserError if a text contains zero bytes, as binary files do."""
     if "\0" in text:
-        raise UserError(gettext_lazy("The file is binary. Save it as text or CSV in UTF-8."))
+        raise UserError(
+            gettext_lazy(
+                "The file is {kind}, not text. {fix}", kind=gettext_lazy("binary"), fix=gettext_lazy("Save it as CSV.")
+            )
+        )
 
 
 def refuse_joined(text: str) -> None:

@@ -322,7 +322,7 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
         if len(found) == MOST_PAIRS:
             raise UserError(
                 gettext_lazy(
-                    "The file has over {most:,} rows, from line {line} on. Use a part of it.",
+                    "The file has over {most:,} rows, from line {line} on. Shorten it.",
                     most=MOST_PAIRS,
                     line=line,
                 )

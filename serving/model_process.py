@@ -141,7 +141,7 @@ class ModelProcess:
             self._end_now()
             raise UserError(
                 gettext_lazy(
-                    "{name} ended its process: it takes too much memory, or its files are damaged. Pick another model.",
+                    "{name} ended its process: too little memory, or damaged files. Pick another model.",
                     name=self.name,
                 ),
                 way_out="embedded",
@@ -171,8 +171,7 @@ class ModelProcess:
                 raise stopped from None
             raise UserError(
                 gettext_lazy(
-                    "{name} did not answer within {seconds:.0f} seconds. Pick a shorter text or a smaller model.",
-                    name=self.name,
+                    "This took over {seconds:.0f} seconds. Pick a shorter text or smaller model.",
                     seconds=self.seconds,
                 ),
                 way_out="text",

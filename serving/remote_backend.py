@@ -52,7 +52,7 @@ from serving.protocol import (
 from serving.request_headers import is_loopback
 
 log = logging.getLogger(__name__)
-NOBODY = gettext_lazy("The computing server does not answer. Try again in a moment.")
+NOBODY = gettext_lazy("The computing server does not answer. Try again soon.")
 STRANGER = gettext_lazy("The computing server rejects this app. The operator must give both the same secret.")
 WAIT, LONGEST = 0.05, 2.0  # seconds between attempts: the first pause and the longest
 # Retried statuses: a proxy without replicas answers 404, a replica that has ended 5xx.

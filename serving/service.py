@@ -52,8 +52,7 @@ from serving.queue import Batcher, QueueFull, WorkQueue
 from serving.request_headers import TooMuch, body_of, host_of, is_loopback, seconds_of, wait_for_disconnect
 
 log = logging.getLogger(__name__)
-FULL = gettext_lazy("The server is busy. Try again in some seconds.")
-LATE = gettext_lazy("There was no answer in time. Pick a shorter text or a smaller model.")
+FULL = gettext_lazy("The server is busy. Try again soon.")
 UNREAD = gettext_lazy("The computing server does not understand this question; its version may differ.")
 FAILED = gettext_lazy("The computation failed; the server's log has the reason.")
 RETRY_AFTER = "1"  # seconds; clients add random jitter
@@ -234,11 +233,15 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
 
     watch = asyncio.create_task(wait_for_disconnect(request))
     watch.add_done_callback(leaves)
+    seconds = seconds_of(request)
     try:
-        async with asyncio.timeout(seconds_of(request)):
+        async with asyncio.timeout(seconds):
             return await answer
     except TimeoutError:
-        return _refusal_response(504, UserError(LATE, way_out="text"))
+        said = gettext_lazy(
+            "This took over {seconds:.0f} seconds. Pick a shorter text or smaller model.", seconds=seconds
+        )
+        return _refusal_response(504, UserError(said, way_out="text"))
     except asyncio.CancelledError:
         if not left.is_set():  # the server is shutting down
             raise

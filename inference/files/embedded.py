@@ -292,8 +292,6 @@ def _own_checked(folder: Path) -> Path:
         )
     if not packages.is_intact(folder):
         raise UserError(
-            gettext_lazy(
-                "The files of {name} are damaged or incomplete. Fetch assets/models/{name} again.", name=folder.name
-            )
+            gettext_lazy("{name} is damaged or incomplete. Fetch assets/models/{name} again.", name=folder.name)
         )
     return folder

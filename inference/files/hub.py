@@ -53,7 +53,7 @@ def check_revision(revision: str | None) -> str | None:
     if not plain or ".." in revision or revision.startswith("/") or len(revision) > 200 or not revision.isascii():
         raise UserError(
             gettext_lazy(
-                '"{revision}" is not a revision. Use a branch, a tag or a commit.', revision=_printable_name(revision)
+                '"{revision}" is not a revision. Use a branch, tag or commit.', revision=_printable_name(revision)
             ),
             way_out="embedded",
         )
@@ -84,15 +84,13 @@ def convert_hub_errors(name: str) -> Iterator[None]:
         ) from error
     except errors.RevisionNotFoundError as error:
         raise UserError(
-            gettext_lazy("{name} has no such revision. Use a branch, a tag or a commit.", name=name), way_out="embedded"
+            gettext_lazy("{name} has no such revision. Use a branch, tag or commit.", name=name), way_out="embedded"
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise UserError(unknown, way_out="embedded") from error
     except errors.OfflineModeIsEnabled as error:
         raise UserError(
-            gettext_lazy(
-                "{name} is not on this machine, and the hub is switched off. Use a downloaded model.", name=name
-            ),
+            gettext_lazy("{name} is not on this machine, and the hub is off. Use a downloaded model.", name=name),
             way_out="retry",
         ) from error
     except errors.HfHubHTTPError as error:
@@ -105,7 +103,7 @@ def convert_hub_errors(name: str) -> Iterator[None]:
     except (httpx2.HTTPError, OSError) as error:
         if getattr(error, "errno", None) in FULL:
             raise UserError(
-                gettext_lazy("The disk is full: {name} does not fit. Free some space, then start again.", name=name),
+                gettext_lazy("The disk is full: {name} does not fit. Free some space.", name=name),
                 way_out="retry",
             ) from error
         raise UserError(
@@ -267,11 +265,11 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
     Traceback (most recent call last):
-    inference.errors.UserError: Only listed models, at their main revision, can be opened here. Pick another model.
+    inference.errors.UserError: Only listed models open here, at their main revision. Pick one.
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(
-            gettext_lazy("Only listed models, at their main revision, can be opened here. Pick another model."),
+            gettext_lazy("Only listed models open here, at their main revision. Pick one."),
             way_out="embedded",
         )
 
@@ -397,9 +395,7 @@ def _local_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     folder = cached_folder(name, revision, settings)
     if folder is None:
         raise UserError(
-            gettext_lazy(
-                "{name} is not on this machine, and the hub is switched off. Use a downloaded model.", name=name
-            ),
+            gettext_lazy("{name} is not on this machine, and the hub is off. Use a downloaded model.", name=name),
             way_out="embedded",
         )
     files = checkpoint.inspect(folder, name)
@@ -431,7 +427,10 @@ def _info(name: str, revision: str | None, settings: Settings) -> Any:
     except HfHubHTTPError:
         raise
     except (ValueError, LookupError, TypeError) as error:  # the answer is not JSON, or has an unexpected structure
-        raise UserError(gettext_lazy("The hub's answer is not valid. Try again later."), way_out="retry") from error
+        status = type(error).__name__
+        raise UserError(
+            gettext_lazy("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
+        ) from error
 
 
 def _parameters(info: Any, config: dict[str, Any], files: tuple[RemoteFile, ...]) -> int:

@@ -149,8 +149,8 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
         if not is_intact(place):  # no error if another process has unpacked it
             raise UserError(
                 gettext_lazy(
-                    "{name} could not be unpacked into {folder}: it cannot be written, or the disk is "
-                    "full ({size} are needed).",
+                    "{name} could not be unpacked into {folder}: it cannot be written, or the disk is full "
+                    "({size} needed).",
                     name=extra.name,
                     folder=place.parent.name,
                     size=_megabytes(extra),
@@ -191,12 +191,12 @@ def _unpack(extra: Extra, file: Path, folder: Path) -> None:
     given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
     failed = (
         gettext_lazy(
-            "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is outdated. Run: {how}",
+            "{name} could not be unpacked: the disk is full ({size} needed), or {packages} is outdated. Run: {how}",
             packages=format_or_list(extra.needs),
             **given,
         )
         if extra.needs
-        else gettext_lazy("{name} could not be unpacked: the disk is full ({size} are needed). Run: {how}", **given)
+        else gettext_lazy("{name} could not be unpacked: the disk is full ({size} needed). Run: {how}", **given)
     )
     with as_user_error(failed):
         extra.convert(file, folder)

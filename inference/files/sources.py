@@ -20,11 +20,7 @@ from inference.settings import Settings
 HALF = re.compile("[\ud800-\udfff]")  # a lone surrogate, which no file name contains
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
 _OUTSIDE = gettext_lazy(
-    "Local models must be in a folder of HEADLIGHT_MODEL_FOLDERS. Use one, or a hub id such as "
-    '"google-bert/bert-base-uncased".'
-)
-_NONE_ALLOWED = gettext_lazy(
-    "Local folders need HEADLIGHT_MODEL_FOLDERS, which the operator sets. Use a hub id such as "
+    "Local models must be in the operator's HEADLIGHT_MODEL_FOLDERS. Use one, or a hub id such as "
     '"google-bert/bert-base-uncased".'
 )
 
@@ -48,7 +44,7 @@ def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
     checkpoint.
     """
     if not allowed:
-        raise UserError(_NONE_ALLOWED, way_out="embedded")
+        raise UserError(_OUTSIDE, way_out="embedded")
     parts = path.replace("\\", "/").split("/")
     if "\0" in path or HALF.search(path) or ".." in parts or len(path) > 4096:
         raise UserError(_OUTSIDE, way_out="embedded")
@@ -145,7 +141,7 @@ def resolve_fine_tuned(name: str, settings: Settings) -> Path:
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
     if not ((found / WEIGHTS).is_file() and (found / SCORES).is_file()):
-        raise UserError(gettext_lazy("This model is still training. Wait until it is saved, or pick another model."))
+        raise UserError(gettext_lazy("This model is still training. Wait, or pick another model."))
     return found
 
 
@@ -206,7 +202,7 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
     refuse_too_large(name, offer.memory_bytes, settings.largest_model)
     raise UserError(
         gettext_lazy(
-            "{name} is not on this machine yet. Downloading it takes {megabytes:,.0f} MB.",
+            "{name} is not on this machine. Download it ({megabytes:,.0f} MB).",
             name=name,
             megabytes=offer.nbytes / 1e6,
         ),

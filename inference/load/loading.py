@@ -110,7 +110,7 @@ def _build_image_processor(processor: Any, name: str, model: Any, budget: int) -
     """Return the image processor of a model; raise UserError if it does not fit the configuration."""
     with as_user_error(
         gettext_lazy(
-            "The weights of {name} do not fit its configuration. Fetch or save it again.",
+            "The weights of {name} do not fit its configuration. Replace them.",
             name=name,
         )
     ):
@@ -189,7 +189,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with as_user_error(
         gettext_lazy(
-            "The weights of {name} do not fit its configuration. Fetch or save it again.",
+            "The weights of {name} do not fit its configuration. Replace them.",
             name=name,
         )
     ):
@@ -253,7 +253,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
     with as_user_error(
         gettext_lazy(
-            "The tokenizer of {name} is damaged or needs other packages. Fetch or save it again.",
+            "The tokenizer of {name} is damaged or needs other packages. Replace it.",
             name=name,
         )
     ):
@@ -269,8 +269,9 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
 def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
     from transformers import AutoConfig
 
-    with as_user_error(gettext_lazy("The GGUF file of {name} cannot be read. Fetch it again.", name=name)):
-        config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
+    file = files.gguf.name if files.gguf else None
+    with as_user_error(gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=file)):
+        config = AutoConfig.from_pretrained(str(files.folder), gguf_file=file)
         return dict(config.to_dict())
 
 
@@ -340,7 +341,7 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
         raise refusal(head, name, settings)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=name)
         )
 
 

@@ -64,7 +64,7 @@ def open_picture(data: bytes) -> Picture:
     except Exception as error:  # damaged data raises many types: SyntaxError, struct.error, zlib.error …
         raise UserError(
             gettext_lazy(
-                "This {kind} picture is damaged or incomplete. Add it again, or save it anew.",
+                "This {kind} picture is damaged or incomplete. Save it again.",
                 kind=kind,
             )
         ) from error
@@ -88,14 +88,14 @@ def _detect_format(data: bytes) -> str:
         other = next((name for mark, name in OTHERS.items() if data.startswith(mark)), None)
         other = other or next((name for mark, name in _BRANDS.items() if data[4:].startswith(mark)), None)
         raise UserError(
-            gettext_lazy("The file is not a PNG, JPEG or WebP picture. Add one of these.")
+            gettext_lazy("The file is not a PNG, JPEG or WebP picture.")
             if other is None
             else gettext_lazy("The file is {kind}. Save it as PNG, JPEG or WebP.", kind=other)
         )
     if kind == "JPEG" and data.count(b"\xff\xda") > MOST_SCANS:
         raise UserError(
             gettext_lazy(
-                "This JPEG has over {most} passes, too slow to read. Save it anew.",
+                "This JPEG has over {most} passes, too slow to read. Save it again.",
                 most=MOST_SCANS,
             )
         )

@@ -114,9 +114,7 @@ def processor(folder: Path, name: str) -> Any:
         str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""), name
     )
     with as_user_error(
-        gettext_lazy(
-            "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=PROCESSORS[0]
-        )
+        gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=PROCESSORS[0])
     ):
         import transformers
 
@@ -159,9 +157,7 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
             raise TypeError("no object")
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UserError(
-            gettext_lazy(
-                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=file.name
-            ),
+            gettext_lazy("{name} is damaged: its {file} cannot be read. Replace it.", name=name, file=file.name),
             way_out="embedded",
         ) from error
     return found
@@ -176,9 +172,10 @@ def _check_sizes(settings: dict[str, Any], name: str) -> None:
             if number is not None and not (isinstance(number, int) and 0 < number <= LONGEST_SIDE):
                 raise UserError(
                     gettext_lazy(
-                        "The processor of {name} has a size of {number} pixels; expected 1 to {most:,}. "
-                        "Pick another model.",
+                        "The {file} of {name} has {key} = {number}; expected 1 to {most:,}. Pick another model.",
+                        file=PROCESSORS[0],
                         name=name,
+                        key=key,
                         number=str(number)[:20],
                         most=LONGEST_SIDE,
                     ),
@@ -329,10 +326,9 @@ class ImageProcessor:
         if tokens > self.limit:
             raise UserError(
                 gettext_lazy(
-                    "The picture has {tokens:,} tokens; {name} reads at most {limit:,} here. Choose a smaller size.",
+                    "The image has {tokens} tokens; the limit is {most}. Choose a smaller size.",
                     tokens=tokens,
-                    name=self.name,
-                    limit=self.limit,
+                    most=self.limit,
                 ),
                 details={"tokens": tokens, "limit": self.limit},
             )

@@ -46,7 +46,7 @@ def stream(
     if two and not loaded.records:
         raise UserError(
             gettext_lazy(
-                "The encoder of {name} cannot run alone. Pick a model such as BERT, GPT-2 or T5.",
+                "The encoder of {name} cannot run alone. Try BERT, GPT-2 or T5.",
                 name=loaded.id.name,
             ),
             way_out="embedded",

@@ -210,8 +210,8 @@ def _refuse_added_tokens(
             if tokens is not None and positions != tokens:
                 raise UserError(
                     gettext_lazy(
-                        "{name} cannot be traced: {module} reads {positions} positions; expected one for "
-                        "each of {tokens} tokens. With soft prompts, pass the base model.",
+                        "{name} cannot be traced: {module} reads {positions} positions; expected {tokens}, one per "
+                        "token. With soft prompts, pass the base model.",
                         name=type(model).__name__,
                         module=call.path,
                         positions=positions,

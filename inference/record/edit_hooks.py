@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from attention.edits import Ablate, Edit, MaskEdge, MaskKey, Uniform, ZeroValue, pack
+from attention.edits import Ablate, Edit, MaskEdge, MaskKey, Uniform, ZeroValue
 from attention.trace import PART_NAMES, without_attention
 from i18n import gettext_lazy
 from inference.errors import UserError
@@ -102,17 +102,9 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
             query = edit.query if isinstance(edit, MaskEdge) else 0
             key = edit.key if isinstance(edit, MaskEdge | MaskKey | ZeroValue) else 0
             if query >= queries[part] or key >= keys[part]:
-                there = (
-                    gettext_lazy("the last query is {last}", last=queries[part] - 1)
-                    if query >= queries[part]
-                    else gettext_lazy("the last key is {last}", last=keys[part] - 1)
-                )
+                token, tokens = (query, queries[part]) if query >= queries[part] else (key, keys[part])
                 raise UserError(
-                    gettext_lazy(
-                        "The edit {edit} names a missing token: {there}. Pick another.",
-                        edit=pack([edit]),
-                        there=there,
-                    ),
+                    gettext_lazy("There is no token {token}; tokens are 0 to {last}.", token=token, last=tokens - 1),
                     way_out="text",
                 )
 
@@ -180,10 +172,15 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
                     if layers
                     else gettext_lazy("no such part")
                 )
+                what = (
+                    gettext_lazy("layer {layer}", layer=edit.layer)
+                    if isinstance(edit, MaskKey | ZeroValue)
+                    else gettext_lazy("head {layer}-{head}", layer=edit.layer, head=head)
+                )
                 raise UserError(
                     gettext_lazy(
-                        "The edit {edit} names a missing head: the {part} has {has}, counted from 0. Pick another.",
-                        edit=pack([edit]),
+                        "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
+                        what=what,
                         part=PART_NAMES.get(part, part),
                         has=has,
                     )

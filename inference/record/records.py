@@ -174,7 +174,7 @@ def parts(
     if odd:
         raise UserError(
             gettext_lazy(
-                "{name} attends inside {windows} windows only. Pick a model such as ViT.",
+                "{name} attends inside {windows} windows only. Try ViT.",
                 name=type(model).__name__,
                 windows=odd[0].query.shape[0] // batch,
             )

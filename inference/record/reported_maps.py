@@ -184,11 +184,7 @@ def _reported_maps(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
     }
     found = {part: output.get(name) for name, part in names.items() if output.get(name)}
     if not found:
-        raise NoMaps(
-            gettext_lazy(
-                "{name} reports no attention. Pick a Transformer such as BERT or GPT-2.", name=type(model).__name__
-            )
-        )
+        raise NoMaps(gettext_lazy("{name} reports no attention. Try BERT or GPT-2.", name=type(model).__name__))
     return found
 
 
@@ -281,7 +277,7 @@ def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence
         if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):
             raise NoMaps(
                 gettext_lazy(
-                    "{name} reports attention of its {part} in blocks. Pick a model such as BERT or GPT-2.",
+                    "{name} reports attention of its {part} in blocks. Try BERT or GPT-2.",
                     name=type(model).__name__,
                     part=PART_NAMES.get(part, part),
                 )

@@ -143,14 +143,12 @@ def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> T
     side = isinstance(lender, DonorHook)
     if not take.pairs or max(pair[side] for pair in take.pairs) >= len(rows):
         raise UserError(
-            gettext_lazy("This stage has no row for each token, so it cannot be patched. Pick another."),
+            gettext_lazy("This stage has no row per token, so it cannot be patched. Pick another."),
             way_out="text",
         )
     if isinstance(lender, RecipientHook) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:
         raise UserError(
-            gettext_lazy(
-                "At this stage, the texts' rows differ in length. Give a donor text with equally many tokens."
-            ),
+            gettext_lazy("At this stage, both texts need equally many tokens. Change the donor text."),
             way_out="text",
         )
     other = lender.apply(rows, (take,), take)

@@ -48,7 +48,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
     """Return the input of a single text; raise UserError if the model is an encoder-decoder."""
     if loaded.id.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=loaded.id.name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=loaded.id.name)
         )
     here = dict.fromkeys(("encoder", "decoder"), len(reading.ids))
     return ModelInput(tensors(loaded, reading), here, here)

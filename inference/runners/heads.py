@@ -107,8 +107,8 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
     if start + size > limit:
         raise UserError(
             gettext_lazy(
-                "{repeats} copies of {length} tokens are {tokens:,} in all; {name} reads at most "
-                "{limit:,} here. Use at most {longest:,} tokens.",
+                "{repeats} copies of {length} tokens are {tokens:,}; {name} reads at most {limit:,} here. "
+                "Use at most {longest:,}.",
                 repeats=question.repeats,
                 length=question.length,
                 tokens=start + size,

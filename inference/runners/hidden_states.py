@@ -29,10 +29,8 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
     if len(reading.row) > most:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens:,} tokens; the vectors of {name} are stored for {most:,}. Shorten "
-                "or truncate it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(reading.row),
-                name=loaded.id.name,
                 most=most,
             ),
             way_out="cut",

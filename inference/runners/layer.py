@@ -68,10 +68,10 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     if not 0 <= layer < layers:
         raise UserError(
             gettext_lazy(
-                "There is no layer {layer} in “{part}”; it has {layers}, counted from 0.",
-                layer=layer,
+                "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
+                what=gettext_lazy("layer {layer}", layer=layer),
                 part=PART_NAMES.get(part, part),
-                layers=layers,
+                has=layers or gettext_lazy("no such part"),
             )
         )
     place = places[call_of(model, part, layer)]
@@ -119,7 +119,7 @@ def _verify_layer(loaded: LoadedModel, ids: tuple[int, ...], parts: AttentionPar
 def _refusal(loaded: LoadedModel, what: str) -> UserError:
     return UserError(
         gettext_lazy(
-            "The attention of {architecture} {what}. Pick a model such as BERT or GPT-2.",
+            "The attention of {architecture} {what}. Try BERT or GPT-2.",
             architecture=loaded.id.architecture,
             what=what,
         )

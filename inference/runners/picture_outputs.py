@@ -109,7 +109,7 @@ def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ..
     if loaded.reads != BOTH:
         raise UserError(
             gettext_lazy(
-                "{name} does not compare texts with pictures. Pick a model such as CLIP.",
+                "{name} does not compare texts with pictures. Try CLIP.",
                 name=loaded.id.name,
             ),
             way_out="embedded",

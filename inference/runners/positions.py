@@ -183,7 +183,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
 def _fixed_positions_error(loaded: LoadedModel) -> UserError:
     return UserError(
         gettext_lazy(
-            "{architecture} computes positions in its own code, so they cannot be removed. Pick a model such as BERT.",
+            "{architecture} computes positions in its own code, so they cannot be removed. Try BERT.",
             architecture=loaded.id.architecture,
         ),
         way_out="embedded",

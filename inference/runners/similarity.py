@@ -44,11 +44,7 @@ def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer
     folder = str(getattr(loaded.model, "name_or_path", ""))
     pooling = question.pooling or (stated_pooling(Path(folder)) if folder else MEAN)
     if pooling not in POOLINGS:
-        raise UserError(
-            gettext_lazy(
-                "“{pooling}” is not a pooling. Use one of {known}.", pooling=pooling, known=", ".join(POOLINGS)
-            )
-        )
+        raise UserError(gettext_lazy("“{name}” is not one of {known}.", name=pooling, known=", ".join(POOLINGS)))
     readings = [read(loaded, text) for text in (question.a, question.b)]
     shares = [
         pooling_shares(hidden_states(loaded, [reading])[0][-1], reading.row.special, pooling) for reading in readings

@@ -27,7 +27,7 @@ from inference.text.pieces import decode_bytes
 from inference.text.tokenizer_steps import in_words
 
 LONGEST = 200  # most characters of a word for which the steps are shown
-APART = gettext_lazy("Only the result of this tokenizer is shown; its steps do not reproduce it.")
+APART = gettext_lazy("The steps of this tokenizer do not reproduce its result.")
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:

@@ -69,7 +69,7 @@ def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
 def _read(loaded: LoadedModel, question: AnyFocus) -> Encoding:
     if loaded.id.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=loaded.id.name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=loaded.id.name)
         )
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)

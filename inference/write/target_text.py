@@ -79,9 +79,8 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
     if odd:
         raise UserError(
             gettext_lazy(
-                "Token {odd} was written; {name} has tokens 0 to {last}.",
-                odd=odd[0],
-                name=loaded.id.name,
+                "There is no token {token}; tokens are 0 to {last}.",
+                token=odd[0],
                 last=vocabulary - 1,
             )
         )
@@ -97,7 +96,7 @@ def _length_error(loaded: LoadedModel, tokens: int) -> UserError:
         gettext_lazy("The target text has {tokens:,} tokens; {name} writes at most {limit:,}. Shorten it.", **values)
         if loaded.id.kind == "encoder-decoder"
         else gettext_lazy(
-            "The text and its continuation have {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it.",
+            "Text and continuation have {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it.",
             **values,
         )
     )
@@ -193,7 +192,7 @@ def _one_sided(loaded: LoadedModel, sample: Sample) -> Sample:
     if request.written is None:
         return sample
     if loaded.id.kind == "encoder":
-        raise UserError(gettext_lazy("{name} does not generate text, so the text cannot be continued.", name=name))
+        raise UserError(gettext_lazy("{name} does not generate text.", name=name))
     refuse_tokens(loaded, request.written, before=len(sample.source.ids))
     prompt = text_read(sample.source, request.text, request.cut)
     source, text = extend_reading(loaded.reader, sample.source, prompt, request.written)

@@ -154,9 +154,7 @@ def resume(folder: Path, key: str) -> AtlasState | None:
     try:
         state, run = AtlasState.load(file)
     except (OSError, ValueError) as error:
-        raise UserError(
-            gettext_lazy("{file} is damaged, so the atlas cannot be continued. Delete it and build again.", file=file)
-        ) from error
+        raise UserError(gettext_lazy("{file} is damaged. Delete it and build the atlas again.", file=file)) from error
     if run != key:
         raise UserError(
             gettext_lazy(

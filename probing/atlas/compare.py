@@ -17,7 +17,7 @@ from probing.atlas.store import ERRORS_95, Atlas, HeadName
 
 LEVEL = 0.05  # of all heads and measures together
 SHARED = 1_000  # strongest links of each head that are compared
-OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains a part of the changes.")
+OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains some changes.")
 
 
 @dataclass(frozen=True, eq=False)

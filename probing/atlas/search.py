@@ -103,14 +103,14 @@ def _matches(head: HeadName, query: LinkQuery) -> bool:
 def _no_head(atlas: Atlas, query: LinkQuery) -> str:
     if query.part is not None and query.part not in atlas.manifest["stacks"]:
         return gettext_lazy(
-            "The atlas has no part “{part}”; it has {parts}.",
-            part=query.part,
-            parts=", ".join(atlas.manifest["stacks"]),
+            "There is no part “{part}”, only {parts}.", part=query.part, parts=", ".join(atlas.manifest["stacks"])
         )
     layers, heads = next(iter(atlas.manifest["stacks"].values()))
+    layer, head = query.head or (0, 0)
     return gettext_lazy(
-        "The atlas has no head {head}; layers are 0 to {layers}, heads 0 to {heads}.",
-        head="-".join(map(str, query.head or ())),
+        "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
+        layer=layer,
+        head=head,
         layers=layers - 1,
         heads=heads - 1,
     )

@@ -51,7 +51,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
                 found = True
                 yield part
         if not found:
-            raise UserError(gettext_lazy("{file} is empty. Give a file with at least one sentence.", file=file.name))
+            raise UserError(gettext_lazy("{file} is empty. Give at least one sentence.", file=file.name))
 
 
 def blocks(texts: Iterable[AtlasText]) -> Iterator[list[AtlasText]]:
@@ -95,7 +95,7 @@ def _check_file(file: Path) -> None:
             )
         ) from error
     if not start:
-        raise UserError(gettext_lazy("{file} is empty. Give a file with at least one sentence.", file=file.name))
+        raise UserError(gettext_lazy("{file} is empty. Give at least one sentence.", file=file.name))
 
 
 def _read(file: Path) -> Iterator[AtlasText]:
@@ -128,7 +128,9 @@ def _lines(file: Path) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 raise UserError(
                     gettext_lazy(
-                        "Line {line} of {file} is not UTF-8 text. Save the file as UTF-8.", line=number, file=file.name
+                        "{name}: {text}",
+                        name=file.name,
+                        text=gettext_lazy("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=number),
                     )
                 ) from error
             refuse_zero_bytes(text)
@@ -163,9 +165,12 @@ def _read_csv(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
     except csv.Error as error:
         raise UserError(
             gettext_lazy(
-                "Line {line} of {file} is not CSV. Quote texts that contain quotation marks or line breaks.",
-                line=rows.line_num,
-                file=file.name,
+                "{name}: {text}",
+                name=file.name,
+                text=gettext_lazy(
+                    "Line {line} is not CSV: a quotation mark or separator is misplaced, or a cell is too long.",
+                    line=rows.line_num,
+                ),
             )
         ) from error
 
@@ -179,9 +184,13 @@ def _read_json_lines(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
         except (ValueError, RecursionError) as error:
             raise UserError(
                 gettext_lazy(
-                    "Line {line} of {file} is not JSON. Put an object with a text on each line.",
-                    line=number,
-                    file=file.name,
+                    "{name}: {text}",
+                    name=file.name,
+                    text=gettext_lazy(
+                        "Line {line} is not a JSON object, such as {example}.",
+                        line=number,
+                        example='{"text": "…"}',
+                    ),
                 )
             ) from error
         yield from _from_values({"text": found} if isinstance(found, str) else found, file, number)
@@ -219,7 +228,11 @@ def _read_parquet(file: Path) -> Iterator[AtlasText]:
                 yield from _from_values(row, file, number)
     except (pa.ArrowException, OSError) as error:
         raise UserError(
-            gettext_lazy("{file} is damaged or encrypted Parquet. Write it again.", file=file.name)
+            gettext_lazy(
+                "{name}: {text}",
+                name=file.name,
+                text=gettext_lazy("The Parquet file is damaged or encrypted. Save it as CSV."),
+            )
         ) from error
 
 
@@ -228,8 +241,9 @@ def _read_conllu(file: Path) -> Iterator[AtlasText]:
     if file.stat().st_size > WHOLE:
         raise UserError(
             gettext_lazy(
-                "{file} has more than {most:,} bytes. Divide it.",
-                file=file.name,
+                "{name} has {size:,} bytes; the limit is {most:,}. Shorten it.",
+                name=file.name,
+                size=file.stat().st_size,
                 most=WHOLE,
             )
         )

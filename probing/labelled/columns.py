@@ -58,7 +58,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
         raise UserError(gettext_lazy("The file is empty. Each row needs a text and a label."))
     widths = [len(fields) for _, fields in sample]
     if set(widths) == {1}:
-        raise UserError(gettext_lazy("The file has one column. Separate text and label by a tab or a comma."))
+        raise UserError(gettext_lazy("The file has one column. Separate text and label by a tab or comma."))
     if widths[0] == 1:
         raise UserError(
             gettext_lazy(
@@ -90,8 +90,8 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
             if len(first) > MOST_CLASSES:
                 raise UserError(
                     gettext_lazy(
-                        "Column {column} has over {most} labels, from line {line} on. Name the column of "
-                        "labels, or use fewer classes.",
+                        "Column {column} has over {most} labels, from line {line} on. Name the label column, or use "
+                        "fewer.",
                         column=at[1] + 1,
                         most=MOST_CLASSES,
                         line=line,
@@ -99,7 +99,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
                 )
         rows.append(LabeledText(said, labels[label]))
     if not rows:
-        raise UserError(gettext_lazy("The file has only a header. Add rows with a text and a label."))
+        raise UserError(gettext_lazy("The file has only a header. Add rows."))
     names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
     text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
     told = (
@@ -156,9 +156,7 @@ def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, s
     text, label = (fields[column].strip() for column in at)
     for name, field in ((gettext_lazy("text"), text), (gettext_lazy("label"), label)):
         if not field:
-            raise UserError(
-                gettext_lazy("Line {line} has no {which}. Every row needs text and label.", line=line, which=name)
-            )
+            raise UserError(gettext_lazy("Line {line} has no {which}. Add it.", line=line, which=name))
     return check_length(text, line), label
 
 

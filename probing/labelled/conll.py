@@ -134,7 +134,7 @@ def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]
     sample = list(islice(_blocks(text), SAMPLE))
     if not sample:
         raise UserError(
-            gettext_lazy("The file has no words. Each line needs a word and a tag, separated by a tab or a space.")
+            gettext_lazy("The file has no words. Each line needs a word and a tag, separated by a tab or space.")
         )
     first_line = next(line for line in lines(text) if line.strip())
     delimiter = _table_delimiter(first_line)

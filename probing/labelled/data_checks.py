@@ -127,7 +127,7 @@ class Duplicates:
                     contradictory=self.contradictory,
                 )
             )
-        return join_sentences(*said) or gettext_lazy("No text stands twice.")
+        return join_sentences(*said) or gettext_lazy("No text is repeated.")
 
 
 def duplicates(labels: LabeledDataset) -> Duplicates:

@@ -51,11 +51,7 @@ class File:
                 else gettext_lazy("it cannot be opened")
             )
             raise UserError(
-                gettext_lazy(
-                    "{path} cannot be read: {reason}. Give the path of a file of labelled texts.",
-                    path=path,
-                    reason=reason,
-                )
+                gettext_lazy("{file} cannot be read: {reason}. Give another path.", file=path, reason=reason)
             ) from error
 
     def text(self) -> tuple[str, int]:
@@ -81,7 +77,7 @@ class File:
 def _too_large(name: str, size: int) -> UserError:
     return UserError(
         gettext_lazy(
-            "{name} has {size:,} bytes; the limit is {most:,}. Use a part of it.",
+            "{name} has {size:,} bytes; the limit is {most:,}. Shorten it.",
             name=name,
             size=size,
             most=MOST_BYTES,
@@ -112,8 +108,8 @@ def check_length(text: str, line: int) -> str:
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text of line {line} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
-                line=line,
+                "The {what} has {characters:,} characters; the limit is {longest:,}. Shorten it.",
+                what=gettext_lazy("text of line {line}", line=line),
                 characters=len(text),
                 longest=LONGEST,
             )
@@ -126,7 +122,7 @@ def check_rows(rows: int, line: int) -> None:
     if rows >= MOST_ROWS:
         raise UserError(
             gettext_lazy(
-                "The file has over {most:,} rows, from line {line} on. Use a part of it.",
+                "The file has over {most:,} rows, from line {line} on. Shorten it.",
                 most=MOST_ROWS,
                 line=line,
             )

@@ -124,7 +124,7 @@ def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
         label, count = next(iter(counts.items()))
         raise UserError(
             gettext_lazy(
-                "All {count:,} rows have the label “{label}”. Add rows of another class, or name the label column.",
+                "All {count:,} rows have the label “{label}”. Add another class, or name the label column.",
                 count=count,
                 label=label[:40],
             )

@@ -119,11 +119,7 @@ def load_predictions(folder: Path) -> TestPredictions:
 
 def damaged_file_error(file: str) -> UserError:
     """Return the error of a missing or damaged file of results."""
-    return UserError(
-        gettext_lazy(
-            "The results of this model cannot be read: {file} is missing or damaged. Train it again.", file=file
-        )
-    )
+    return UserError(gettext_lazy("{file} is missing or damaged. Train the model again.", file=file))
 
 
 def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:

@@ -154,7 +154,7 @@ CARDS = (
         gettext_lazy("Snips: what is asked for"),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy("Which of seven things a voice assistant is asked to do."),
+        gettext_lazy("One of seven requests to a voice assistant."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -166,7 +166,7 @@ CARDS = (
         gettext_lazy("Snips: slots"),
         "tag",
         gettext_lazy("English"),
-        gettext_lazy("The words that name an artist, a place, a time or 36 other things."),
+        gettext_lazy("Words for artists, places, times and 36 other types."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
@@ -189,10 +189,12 @@ CARDS = (
     ),
     DatasetCard(
         "sib-200-en",
-        gettext_lazy("SIB-200: topics, in English"),
+        gettext_lazy("SIB-200: topics, in {language}", language=gettext_lazy("English")),
         "classify",
         gettext_lazy("English"),
-        gettext_lazy("Which of seven topics a sentence is about; the Chinese set has the same sentences."),
+        gettext_lazy(
+            "One of seven topics; the set in {language} has the same sentences.", language=gettext_lazy("Chinese")
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-en.xz",
@@ -201,10 +203,12 @@ CARDS = (
     ),
     DatasetCard(
         "sib-200-zh",
-        gettext_lazy("SIB-200: topics, in Chinese"),
+        gettext_lazy("SIB-200: topics, in {language}", language=gettext_lazy("Chinese")),
         "classify",
         gettext_lazy("Chinese"),
-        gettext_lazy("Which of seven topics a sentence is about; the English set has the same sentences."),
+        gettext_lazy(
+            "One of seven topics; the set in {language} has the same sentences.", language=gettext_lazy("English")
+        ),
         "CC-BY-SA-4.0",
         *_SIB,
         "sib-200-zh.xz",
@@ -271,9 +275,7 @@ def load(card_id: str) -> LabeledDataset:
     """
     card = BY_ID.get(card_id)
     if card is None:
-        raise UserError(
-            gettext_lazy("There is no task “{task}”. Pick one of {tasks}.", task=card_id[:40], tasks=", ".join(BY_ID))
-        )
+        raise UserError(gettext_lazy("“{name}” is not one of {known}.", name=card_id[:40], known=", ".join(BY_ID)))
     train, dev, test = unpack(card.path.read_bytes())
     if card.kind == "classify":
         classes = [[parse_labeled(line) for line in part] for part in (train, dev, test)]

@@ -143,7 +143,7 @@ def parse_questions(file: File) -> ParsedQuestions:
 def _wrong_json(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return gettext_lazy(
-            "The file is not valid JSON: line {line}, column {column}. Correct it.",
+            "The file is not valid JSON: line {line}, column {column}.",
             line=error.lineno,
             column=error.colno,
         )
@@ -163,9 +163,7 @@ def _questions(whole: Any) -> Iterator[tuple[PassageQuestion, bool]]:
             for entry in _list(paragraph, "qas", here):
                 count += 1
                 if count > MOST_ROWS:
-                    raise UserError(
-                        gettext_lazy("There are over {most:,} questions. Use a part of them.", most=MOST_ROWS)
-                    )
+                    raise UserError(gettext_lazy("There are over {most:,} questions. Use fewer.", most=MOST_ROWS))
                 yield _question(entry, passage, f"{here}, question {count}", str(count))
 
 
@@ -205,7 +203,7 @@ def _answer(entry: Any, passage: str, place: str) -> GoldAnswer:
         )
         raise UserError(
             gettext_lazy(
-                "The answer “{answer}” of {place} is not at letter {start}: {known}. Correct the file.",
+                "The answer “{answer}” of {place} is not at letter {start}: {known}.",
                 answer=text[:SHOWN],
                 place=place,
                 start=start,
@@ -270,7 +268,7 @@ def split_questions(
     if len(waiting) <= len(parts):
         raise UserError(
             gettext_lazy(
-                "{questions} questions are too few to be split. Add some, or a file for each part.",
+                "{questions} questions are too few to split. Add some, or a file for each part.",
                 questions=len(questions),
             )
         )

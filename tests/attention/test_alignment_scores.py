@@ -150,5 +150,5 @@ def test_what_cannot_be_is_refused() -> None:
         pair(2, 2, set())
     with pytest.raises(Unavailable, match="no translation"):
         strongest_sources(sentence_trace(source=SENTENCE), HAND)
-    with pytest.raises(Unavailable, match='part "cross"'):
+    with pytest.raises(Unavailable, match="part “cross”"):
         strongest_sources(sentence_trace(target=TARGET), HAND)

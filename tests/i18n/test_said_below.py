@@ -43,14 +43,14 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: sources.resolve_folder("/x", []),
-            "Local folders need HEADLIGHT_MODEL_FOLDERS, which the operator sets. Use"
+            "Local models must be in the operator's HEADLIGHT_MODEL_FOLDERS. Use one, or"
             ' a hub id such as "google-bert/bert-base-uncased".',
-            "本地文件夹需要管理者设置 HEADLIGHT_MODEL_FOLDERS。请用模型库的名称，例如"
+            "本地模型必须位于管理者设置的 HEADLIGHT_MODEL_FOLDERS 中。请用其中之一，或用模型库的名称，例如"
             ' "google-bert/bert-base-uncased"。',
         ),
         (
             lambda: read_labeled(TaskFiles(File("mine.csv", FEW))),
-            "mine.csv: All 2 rows have the label “x”. Add rows of another class, or name the label column.",
+            "mine.csv: All 2 rows have the label “x”. Add another class, or name the label column.",
             "mine.csv：全部 2 行的标签都是“x”。请添加其他类别的行，或指明标签列。",
         ),
         (

@@ -148,7 +148,7 @@ def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None
         ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n", "conllu", "nothing to score"),
         (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: no row has exactly one of A and B TRUE"),
         ("text,source,target,distractor\n", "csv", "nothing to score: it has only a header"),
-        (TREE, "xml", 'Got the format "xml"; expected'),
+        (TREE, "xml", "“xml” is not one of"),
     ],
 )
 def test_files_without_anything_to_score_say_so(text: Any, format: str, said: str) -> None:

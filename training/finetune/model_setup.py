@@ -71,7 +71,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     shape = architecture.read(files.config, source.name)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=source.name)
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or decoder.", name=source.name)
         )
     tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
     fits_words(tokenizer, source.name, kind)
@@ -82,10 +82,10 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     if (largest := max(tokenizer.get_vocab().values())) >= (rows := model.get_input_embeddings().weight.shape[0]):
         raise UserError(
             gettext_lazy(
-                "The tokenizer of {name} gives ids up to {largest}; the model has {rows}.",
+                "The tokenizer of {name} returns token {token}; the model has tokens 0 to {last}.",
                 name=source.name,
-                largest=largest,
-                rows=rows,
+                token=largest,
+                last=rows - 1,
             )
         )
     return FinetuneStart(model, tokenizer, source.name, position_limit(model, tokenizer))
@@ -144,7 +144,7 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: HeadKind, labels: Seq
     if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of supported configurations
         raise UserError(
             gettext_lazy(
-                "{name} ({model_type}) has {head}. Pick another model, such as BERT.",
+                "{name} ({model_type}) has {head}. Try BERT.",
                 name=name,
                 model_type=config.model_type,
                 head=_HEADS[kind],
@@ -163,9 +163,7 @@ def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so 
     Raise UserError if the model is too large or its weights do not fit its configuration.
     """
     capture.install()  # the model on the meta device uses the app's attention implementation
-    with as_user_error(
-        gettext_lazy("The weights of {name} do not fit its configuration. Fetch or save it again.", name=name)
-    ):
+    with as_user_error(gettext_lazy("The weights of {name} do not fit its configuration. Replace them.", name=name)):
         parameters, implementation = measure_on_meta(config, AUTO[kind])
         refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))
         torch.manual_seed(seed)

@@ -74,7 +74,7 @@ def freeze(model: Any, layers: int, name: str) -> None:
             )
             if stack is None
             else gettext_lazy(
-                "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer, or none.", n=len(stack), **given
+                "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer.", n=len(stack), **given
             )
         )
     waiting = {id(parameter) for layer in list(stack)[:layers] for parameter in layer.parameters()}

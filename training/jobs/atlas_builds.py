@@ -42,7 +42,7 @@ MOST_TOKENS, DEFAULT_TOKENS = 1_000_000, 50_000
 MOST_FILES, MOST_BYTES = 10, 50_000_000  # of a build: files, and bytes of all files together
 MOST_OF_ONE, MOST_KEPT = 4, 40  # kept builds of a visitor, and of all visitors
 LINKS = 10_000  # of each head, so that an atlas has at most about 20 MB
-BUSY = gettext_lazy("Another atlas is being built here. Try again in some minutes.")
+BUSY = gettext_lazy("Another atlas is being built. Try again in some minutes.")
 NO_BUILD = gettext_lazy("This training or atlas was removed, or its link is incomplete.")
 IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{22}")
 

@@ -150,7 +150,7 @@ COMMAND = (sys.executable, "-m", "training", NAME)
 LONGEST = 300.0  # seconds after which a run is killed
 MOST_STEPS, MOST_SEED = 2_000, 999  # limits of a visitor's request
 MOST_KEPT = 100  # kept runs, of a few kilobytes each
-BUSY = gettext_lazy("Another network is training here. Try again in a minute or two.")
+BUSY = gettext_lazy("Another network is training. Try again in some minutes.")
 FULL = gettext_lazy("No more networks can be trained until a restart. The recordings remain.")
 TOO_LONG = gettext_lazy(
     "Ended after {longest:.0f} seconds: this machine is busy. Try later, or use fewer steps.",

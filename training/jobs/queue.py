@@ -28,7 +28,7 @@ COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of a process's last line that are shown
 OUT_OF_MEMORY = gettext_lazy(
-    "The system ended this training, probably for lack of memory. Use a smaller model or batch, or shorter texts."
+    "This training ended, probably for lack of memory. Use a smaller model or batch, or shorter texts."
 )
 NO_MEMORY = (
     "MemoryError",
@@ -179,8 +179,7 @@ class TrainingQueue:
         except OSError as error:
             raise UserError(
                 gettext_lazy(
-                    "The folder of fine-tuned models cannot be written. The operator can set another with "
-                    "HEADLIGHT_TAUGHT."
+                    "The folder of fine-tuned models cannot be written. The operator can set HEADLIGHT_TAUGHT."
                 )
             ) from error
         finally:
@@ -307,7 +306,7 @@ class TrainingQueue:
         if len(own) >= MOST_OF_ONE:
             raise UserError(
                 gettext_lazy(
-                    "{most} of your trainings wait or run. Wait for one, or stop it.",
+                    "{most} of your trainings wait or run. Wait, or stop one.",
                     most=MOST_OF_ONE,
                 )
             )

@@ -67,9 +67,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
     except (ValueError, RecursionError) as error:
         raise ValueError(gettext_lazy("The file is not JSON. Open one saved here.")) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
-        raise ValueError(
-            gettext_lazy("Expected a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES)
-        )
+        raise ValueError(gettext_lazy("Expected a list of at most {most} probes, as saved here.", most=MOST_PROBES))
     return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
 
 
@@ -85,17 +83,16 @@ def _probe(entry: Any, at: int) -> Probe:
     candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
     lists = isinstance(candidates, list) and isinstance(neutral, list)
     words = [*candidates, *neutral] if lists else [None]
+    wrong = gettext_lazy(
+        "Probe {number} needs name, text, source and two candidates (other and neutral are optional), each up to "
+        "{most:,} characters.",
+        number=at,
+        most=LONGEST,
+    )
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
-        raise ValueError(
-            gettext_lazy(
-                "Probe {number} needs name, text, source and two candidates (other and neutral are "
-                "optional), each up to {most:,} characters. Correct it.",
-                number=at,
-                most=LONGEST,
-            )
-        )
+        raise ValueError(wrong)
     if not (texts["name"] and texts["text"] and texts["source"]):
-        raise ValueError(gettext_lazy("Probe {number} lacks its name, text or source word. Add it.", number=at))
+        raise ValueError(wrong)
     family = texts.pop("family") or OWN
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
 

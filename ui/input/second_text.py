@@ -21,7 +21,7 @@ from ui.state.view_state import ViewState
 
 PAIR, OTHER = "second_text_pair", "second_text"
 MINE = -1  # index for the reader's own texts
-ALIGNED = gettext_lazy("Words in the same order are aligned; a changed word is aligned with its replacement.")
+ALIGNED = gettext_lazy("Words are aligned in order, a changed word with its replacement.")
 
 
 PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a probe's text and its changed text

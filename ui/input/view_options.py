@@ -67,8 +67,7 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
             "there are no queries, keys and values."
         )
     return _(
-        "{architecture} reports attention maps only, without queries, keys and values. Use a "
-        "model such as BERT or GPT-2.",
+        "{architecture} reports attention maps only, without queries, keys and values. Try BERT or GPT-2.",
         architecture=trace.model.architecture,
     )
 

@@ -32,7 +32,7 @@ from viz.components.picture.content import (
 
 LARGEST_MAP = 4_200  # Maximum number of tokens for a whole map, which has 17 MB at this size.
 NO_PICTURE = gettext_lazy("This is a text, not a picture.")
-TOO_MANY = gettext_lazy("This picture has too many patches for a whole map; its rows are available.")
+TOO_MANY = gettext_lazy("This picture has too many patches for a whole map; rows are available.")
 
 
 def picture(trace: Trace, _request: Request) -> Response:

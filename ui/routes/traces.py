@@ -33,7 +33,7 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 # A file may take much memory. A class may request files together; further requests are rejected.
-FILES = ConcurrencyLimit(2, 30, gettext_lazy("Too many files are being made. Try again in some seconds."), each=8)
+FILES = ConcurrencyLimit(2, 30, gettext_lazy("The server is busy. Try again soon."), each=8)
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:

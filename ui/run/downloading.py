@@ -66,20 +66,14 @@ def draw_offer(choice: ViewState, found: Offer) -> None:
 def _describe_offer(found: Offer) -> str:
     """Return sentences about the model, its size, and its fit into memory."""
     details = ", ".join(filter(None, (found.architecture, found.task)))
-    needs = {"files": len(found.files), "megabytes": found.nbytes / 1e6, "gigabytes": found.memory_bytes / 1e9}
-    fits = (
-        _(
-            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, which is available.",
-            **needs,
-        )
-        if found.fits
-        else _(
-            "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory, more "
-            "than allowed. It cannot be loaded.",
-            **needs,
-        )
+    needs = _(
+        "{files} files: {megabytes:,.0f} MB on disk, about {gigabytes:.1f} GB of memory ({fits}).",
+        files=len(found.files),
+        megabytes=found.nbytes / 1e6,
+        gigabytes=found.memory_bytes / 1e9,
+        fits=_("available") if found.fits else _("more than allowed"),
     )
-    return join_sentences(_(KINDS[found.kind], model=found.id, details=details), fits)
+    return join_sentences(_(KINDS[found.kind], model=found.id, details=details), needs)
 
 
 def _watch(key: tuple[str, str]) -> None:

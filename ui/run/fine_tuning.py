@@ -73,9 +73,8 @@ def _card_of(look: JobStatus) -> ModelCard | None:
     except (UserError, OSError):
         return None  # The folder has no saved model yet.
     begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
-    said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
-    if sources.is_taught(look.job.model):
-        said = _("Taught here on {begun}, from another such model.", begun=begun)
+    model = _("another such model") if sources.is_taught(look.job.model) else name
+    said = _("Taught here on {begun}, from {model}.", begun=begun, model=model)
     return replace(plain, id=look.job.name, title=look.job.title, summary=said)
 
 

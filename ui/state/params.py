@@ -32,7 +32,7 @@ class AnsweringOptions:
     answering_model: str = option(
         "",
         label=gettext_lazy("Answered by"),
-        help=gettext_lazy("Models on this machine that have this task head. Choose other models above."),
+        help=gettext_lazy("Models on this machine with this task head. Choose others above."),
         name="speaker",
     )
 

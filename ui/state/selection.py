@@ -107,7 +107,7 @@ def _new_place(
         return None
     pair = aligned.pair_of(0, at)
     if pair is None:
-        notes.append(gettext_lazy("“{text}”, which was selected, is gone from the text.", text=old[at].text))
+        notes.append(gettext_lazy("The selected “{text}” is gone from the text.", text=old[at].text))
         return None
     one, other = aligned.pairs[pair]
     if _text(old, one) != _text(new, other):
@@ -126,12 +126,7 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
     """Return the view options for a trace, and a sentence if the trace lacks the stack that the link names."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
-        note = gettext_lazy(
-            "The link asks for the part “{part}”; {model} has {parts}.",
-            part=choice.part,
-            model=trace.model.name,
-            parts=", ".join(trace.parts),
-        )
+        note = gettext_lazy("There is no part “{part}”, only {parts}.", part=choice.part, parts=", ".join(trace.parts))
         return ViewOptions("", look.words, look.special, look.renormalise), [note]
     return look, []
 
@@ -223,15 +218,14 @@ def _head(choice: ViewState, view: View, notes: list[str]) -> tuple[int, int] | 
         return layer, head
     notes.append(
         gettext_lazy(
-            "The link names head {layer}-{head}; {model} has layers 0 to {last_layer} and heads 0 to "
-            "{last_head}. The head of the strongest link is shown.",
+            "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
             layer=layer,
             head=head,
-            model=view.trace.model.name,
-            last_layer=view.layers - 1,
-            last_head=view.heads - 1,
+            layers=view.layers - 1,
+            heads=view.heads - 1,
         )
     )
+    notes.append(gettext_lazy("The head of the strongest link is shown."))
     return None
 
 
@@ -240,14 +234,8 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
         return None
     end = cells[-1].pieces[1] if cells else 0
     if token >= end:
-        notes.append(
-            gettext_lazy(
-                "The link's “{name}” is token {token}; this text has tokens 0 to {last}. The selection is left out.",
-                name=name,
-                token=token,
-                last=end - 1,
-            )
-        )
+        notes.append(gettext_lazy("There is no token {token}; tokens are 0 to {last}.", token=token, last=end - 1))
+        notes.append(gettext_lazy("The link's “{name}” is left out.", name=name))
     return next((i for i, cell in enumerate(cells) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 

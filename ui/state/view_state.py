@@ -193,6 +193,6 @@ def _unpack(packed: str, notes: list[str]) -> dict[str, str]:
         text = zlib.decompressobj().decompress(data, LONGEST_TEXT).decode()
         pairs = dict(part.split("=", 1) for part in text.split("\0"))
     except (binascii.Error, zlib.error, ValueError):
-        notes.append(gettext_lazy("The link's text is damaged; the usual sentence is shown. Ask for the link again."))
+        notes.append(gettext_lazy("The link's text is damaged; the default is used. Ask for the link again."))
         return {}
     return {name: value for name, value in pairs.items() if name in ("text", "pair", "target")}

@@ -152,12 +152,12 @@ def quantized(**settings: object) -> Callable[[Path], None]:
 CASES: list[tuple[Callable[[Path], None], str]] = [
     (no_weights, "no safetensors weights"),
     (pickled, "only pickle weights"),
-    (truncated, r"are damaged or incomplete \(model\.safetensors\)"),
-    (garbage, "are damaged or incomplete"),
-    *((shaped(shape), "are damaged") for shape in ("[1e400]", "[1e400, 0]", "[-1]", "[2.0]", "[true]", "2", "null")),
-    *((shaped(shape), "are damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
-    (zipped, "are damaged or incomplete"),
-    (empty, "are damaged or incomplete"),
+    (truncated, r"is damaged: its model\.safetensors cannot be read"),
+    (garbage, "is damaged"),
+    *((shaped(shape), "is damaged") for shape in ("[1e400]", "[1e400, 0]", "[-1]", "[2.0]", "[true]", "2", "null")),
+    *((shaped(shape), "is damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
+    (zipped, "is damaged"),
+    (empty, "is damaged"),
     (mute, "has no tokenizer"),
     (adapter, "is an adapter"),
     (prompts, r"virtual tokens \(PREFIX_TUNING\)"),
@@ -166,7 +166,7 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (a_shard_missing, r"weight file model-1\.safetensors is missing"),
     (a_broken_index, "cannot be read"),
     (no_config, r"is not a model: it has no config\.json"),
-    (a_broken_config, r"config\.json is not a JSON"),
+    (a_broken_config, r"is damaged: its config\.json cannot be read"),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors", "tokenizer.json", "config.json")),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors.index.json", "vocab.txt")),
     (a_pointer_as_shard, r"^model-1\.safetensors of mine .*git lfs pull"),
@@ -228,7 +228,7 @@ def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="gguf accelerate"):
         inspect(folder, "mine")
     monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: True)
-    with pytest.raises(UserError, match=r"gguf .*GGUF"):
+    with pytest.raises(UserError, match="gguf cannot"):
         inspect(folder, "mine")
     (folder / "q4.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     assert inspect(folder, "mine").gguf == folder / "q4.gguf"

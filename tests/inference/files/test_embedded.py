@@ -127,7 +127,7 @@ def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tm
 def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
     with (bert / "config.json").open("a") as stream:
         stream.write(" ")
-    with pytest.raises(UserError, match="bert are"):
+    with pytest.raises(UserError, match="bert is"):
         embedded.own_folder(embedded.BERT)
 
 

@@ -65,7 +65,7 @@ def test_not_a_folder(allowed: Path) -> None:
 
 
 def test_switched_off() -> None:
-    with pytest.raises(UserError, match="Local folders"):
+    with pytest.raises(UserError, match="Local models"):
         resolve_folder("/etc", [])
 
 

@@ -129,7 +129,7 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
         ({"model_type": "yolos"}, "has no patches"),
         ({"model_type": "whisper"}, "reads sound or video"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
-        ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never run here"),
+        ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs here"),
         ({"model_type": "llama", "quantization_config": {"quant_method": "gptq"}}, "(gptq)"),
         ({}, "has no model_type"),
         ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is damaged"),
@@ -143,8 +143,8 @@ def test_architectures_that_cannot_be_traced(
 
 
 def test_a_broken_config(fake: FakeHub, tmp_path: Path) -> None:
-    assert "is not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
-    assert "not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"[]")))
+    assert "config.json cannot be read" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
+    assert "config.json cannot be read" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"[]")))
 
 
 def test_an_index_that_points_elsewhere(fake: FakeHub, tmp_path: Path) -> None:
@@ -176,5 +176,5 @@ def test_the_librarys_own_offline_switch_is_heard(tmp_path: Path) -> None:
 
 
 def test_offline_asks_nothing(fake: FakeHub, tmp_path: Path) -> None:
-    assert "the hub is switched off" in str(refusal(fake, tmp_path, "someone/tiny-bert", offline=True))
+    assert "the hub is off" in str(refusal(fake, tmp_path, "someone/tiny-bert", offline=True))
     assert fake.asked == []

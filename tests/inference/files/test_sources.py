@@ -41,7 +41,7 @@ def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
     with serving() as fake:
         fake.add("someone/tiny", model)
         settings = Settings(endpoint=fake.endpoint, cache=tmp_path / "cache")
-        with pytest.raises(UserError, match=r"tiny.* Downloading") as caught:
+        with pytest.raises(UserError, match=r"tiny.* Download") as caught:
             find("someone/tiny", None, settings)
         assert caught.value.way_out == "download"
         offer = caught.value.details["offer"]

@@ -217,9 +217,7 @@ def test_a_small_file_does_not_stand_for_endless_passes() -> None:
 def test_a_file_that_was_cut_short_is_refused(kind: str, part: float) -> None:
     noise = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
     data = saved(noise, kind)
-    assert refused(data[: int(len(data) * part)]) == (
-        f"This {kind} picture is damaged or incomplete. Add it again, or save it anew."
-    )
+    assert refused(data[: int(len(data) * part)]) == (f"This {kind} picture is damaged or incomplete. Save it again.")
 
 
 def test_more_or_fewer_pixels_than_stated_are_no_harm() -> None:

@@ -111,7 +111,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: str | None, said: st
     ("shown", "side", "limit", "said"),
     [
         (picture(1, 30_000), None, 10_000, "Pick another"),
-        (picture(), 24 * 4, 50, "has 337 tokens; DINOv2 reads at most 50"),
+        (picture(), 24 * 4, 50, "has 337 tokens; the limit is 50"),
         (picture(), 3000, 10**9, "up to 2,048"),
     ],
 )

@@ -177,7 +177,7 @@ def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
         ("CLIP", PictureTexts(picture=picture(), texts=("",)), "is empty"),
         ("ViT", PictureVector(), "No picture came"),
         ("ViT judge", AttributionOfPatches(picture=picture(), label=4), "the model knows 4"),
-        ("ViT", PictureVector(picture=picture(), edits=((Ablate(7, 0),),)), "names a missing head"),
+        ("ViT", PictureVector(picture=picture(), edits=((Ablate(7, 0),),)), "no head 7-0"),
         ("ViT", HiddenStates(text="a cat"), "reads pictures"),
         ("ViT", TextLabel(text="a cat"), "reads pictures"),
     ],

@@ -174,7 +174,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
         ({"width": 2, "beams": (Beam((4,)), Beam((5,)), Beam((6,)))}, "3 beams of"),
         ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens; expected"),
         ({"beams": (Beam((2,)),)}, "nothing follows it"),
-        ({"beams": (Beam((4000,)),)}, "has tokens 0 to 39"),
+        ({"beams": (Beam((4000,)),)}, "tokens are 0 to 39"),
         ({"beams": (Beam((4,) * 20),)}, "22 tokens; .* at most 11"),
         ({"written": (4,)}, "other written tokens"),
     ],

@@ -135,7 +135,7 @@ def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
 def test_what_cannot_be_changed_is_refused(backend: LocalBackend, stages: Any) -> None:
     with pytest.raises(UserError, match=r"Row 99, number 0 .* 9 rows of 384"):
         changed(backend, stages[0], row=99)
-    with pytest.raises(UserError, match="row for"):
+    with pytest.raises(UserError, match="row per"):
         changed(backend, stages[0], lender="Short.", pairs=SAME)
     with pytest.raises(UserError, match=r"Token 8 .* has 4 tokens"):
         changed(backend, stages[0], lender="Short.", edits=(PatchHead(0, 0, SAME),))

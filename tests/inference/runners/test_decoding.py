@@ -268,7 +268,7 @@ def test_edits_hold_as_in_the_trace_with_the_same_edits(root: Path, backend: Loc
 def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: LocalBackend) -> None:
     with pytest.raises(UserError, match="2 layers of 3 heads"):
         backend.predict(question(root, "gpt2", edits=(Ablate(0, 3),)))
-    with pytest.raises(UserError, match="missing token"):
+    with pytest.raises(UserError, match="no token"):
         backend.predict(question(root, "t5", edits=(MaskEdge(0, 0, 90, 1, "encoder"),)))
 
 
@@ -300,7 +300,7 @@ def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
     plain = LocalBackend(Settings(model_folders=(save(tmp_path / "marian", "marian"),), offline=True))
     assert trace.source == plain.trace(TraceRequest(model=str(tmp_path / "marian"), text=TEXT)).source
     rows = found[0].vocabulary
-    with pytest.raises(UserError, match=f"Token {rows} was written; separate has tokens 0 to {rows - 1}"):
+    with pytest.raises(UserError, match=f"no token {rows}; tokens are 0 to {rows - 1}"):
         backend.predict(replace(asked, written=(rows,)))
     typed = backend.trace(TraceRequest(model=asked.model, text=TEXT, target="new7"))
     assert max(present(typed.target).ids) < rows
@@ -338,8 +338,8 @@ def test_lists_of_models_name_what_writes() -> None:
 
 @loop_over(
     ("odd", "sentence"),
-    [({"text": " "}, "The text is empty"), ({"written": (350,)}, "Token 350 was written; gpt2 has tokens 0 to 349"),
-     ({"written": (-1,)}, "Token -1 was written"), ({"text": "a " * 100}, "gpt2 reads at most 48"),
+    [({"text": " "}, "The text is empty"), ({"written": (350,)}, "There is no token 350; tokens are 0 to 349"),
+     ({"written": (-1,)}, "no token -1"), ({"text": "a " * 100}, "gpt2 reads at most 48"),
      ({"temperature": -1}, "none may be below 0"), ({"top_p": 101}, "top-p not above 1"),
      ({"seed": -1}, "seed -1 came"), ({"top_k": -2}, "top-k -2")],
 )  # fmt: skip

@@ -109,7 +109,7 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend: LocalBackend
     ("question", "sentence"),
     [
         (VectorEffects(text=TEXT, edits=((Ablate(6, 0),),)), "has 6 layers of 12 heads"),
-        (VectorEffects(text=TEXT, edits=((MaskEdge(0, 0, 1, 99),),)), "names a missing token"),
+        (VectorEffects(text=TEXT, edits=((MaskEdge(0, 0, 1, 99),),)), "no token 99"),
         (VectorEffects(text=TEXT, edits=((),) * 2049), r"2049 .* 2048\b"),
         (BlankEffects(text="the [MASK]", words=("cat",)), "no masked-word head"),
         (FollowsEffects(text="one", pair="two"), "no next-sentence head"),

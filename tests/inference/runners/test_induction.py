@@ -195,7 +195,7 @@ def test_other_seeds_ask_about_other_texts(backend: LocalBackend, root: Path) ->
         ({"length": 1}, "two tokens or more"),
         ({"repeats": 1}, "two copies or more"),
         ({"count": 0}, "one text or more"),
-        ({"length": 33}, r"2 copies of 33 tokens are 66 .* reads at most 64 here\. Use at most 32"),
+        ({"length": 33}, r"2 copies of 33 tokens are 66; .* reads at most 64 here\. Use at most 32"),
         ({"length": 32, "count": 100}, "reads at most 40 here"),
     ],
 )

@@ -254,7 +254,7 @@ def test_maps_only_are_refused_in_a_sentence(tiny: Any) -> None:
 @pytest.mark.parametrize("changes", [{"layer": 6}, {"part": "decoder"}, {"layer": -1}])
 def test_a_layer_that_there_is_not_is_refused(backend: LocalBackend, changes: Any) -> None:
     layer, part = changes.get("layer", 0), changes.get("part", "encoder")
-    with pytest.raises(UserError, match=rf"layer {layer} .*“{part}”.* [06], .*\b0\b"):
+    with pytest.raises(UserError, match=rf"layer {layer}: the {part} has (6|no such part), .*\b0\b"):
         backend.inspect(LayerQuestion(**{"text": "a cat", **changes}))
 
 

@@ -116,7 +116,7 @@ def test_exact_tokens_are_read_after_the_start_token(models: dict[str, LoadedMod
         assert target.ids == (settings.decoder_start_token_id, *read)
         assert target.row.special[0]
         assert bool(text) == bool(read)
-    with pytest.raises(UserError, match=f"Token 4000 was written; {kind} has tokens 0 to"):
+    with pytest.raises(UserError, match="no token 4000; tokens"):
         force_tokens(loaded, (4000,))
 
 

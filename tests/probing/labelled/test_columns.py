@@ -115,7 +115,7 @@ def test_quotation_marks_stay_where_tabs_part_the_columns() -> None:
         ("\n \n", "The file is empty."),
         ("one\ntwo\n", "The file has one column."),
         ("text,label\n", "The file has only a header."),
-        ("text,label\na,x\n,y\n", "Line 3 has no text. Every row needs text and label."),
+        ("text,label\na,x\n,y\n", "Line 3 has no text. Add it."),
         ("text\tlabel\na\tx\n\nb\t \n", "Line 4 has no label."),
         ("text\tlabel\na\tx\nb\n", "Line 3 has 1 columns; line 1 has 2."),
         ("text,label\na,x\nb,y,z\n", "Line 3 has 3 columns; line 1 has 2."),

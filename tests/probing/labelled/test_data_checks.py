@@ -56,7 +56,7 @@ def test_duplicates_are_counted_across_and_within() -> None:
         "Texts of dev that are also in train: 1. Texts of test that are also in train: 2. Texts of test that are also"
         " in dev: 2. Scores on them flatter. Repeated texts in train: 2. Texts with contradictory labels: 2."
     )
-    assert duplicates(classes("1:a 2:b", "3:a")).sentence == "No text stands twice."
+    assert duplicates(classes("1:a 2:b", "3:a")).sentence == "No text is repeated."
     assert (duplicates(TAGS).across["train", "dev"], duplicates(TAGS).contradictory) == (1, 1)
 
 

@@ -34,7 +34,7 @@ def test_text_is_as_written_but_for_marks_line_ends_and_controls() -> None:
 def test_a_file_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_BYTES", 10)
     (tmp_path / "a.csv").write_bytes(b"a" * 11)
-    said = "a.csv has 11 bytes; the limit is 10. Use a part of it."
+    said = "a.csv has 11 bytes; the limit is 10. Shorten it."
     with pytest.raises(UserError, match=said):
         File.from_path(tmp_path / "a.csv")
     with pytest.raises(UserError, match=said):

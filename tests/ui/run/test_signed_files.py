@@ -11,7 +11,7 @@ from tests.support.words import english
 from ui.run.services import get_trace_store
 
 MAPS = [[[[0.25, -1.0], [-0.5, 0.0]], [[0.0, 0.1], [0.0, 0.0]]]]
-SAID = "This needs attention weights, whose rows sum to one"
+SAID = "This needs weights whose rows sum to one"
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_a_word_that_was_replaced_is_said_to_be_gone() -> None:
 def test_a_word_that_was_left_out_is_said_to_be_gone_and_another_asked_about() -> None:
     view, notes = stays("the animal crossed because was tired", focus="it", to="animal")
     assert (view["layer"], view["head"], view["focus"], view["to"]) == (1, 2, None, None)
-    assert notes == ["“it”, which was selected, is gone from the text."]
+    assert notes == ["The selected “it” is gone from the text."]
     view, notes = stays("the crossed because it was tired", focus="it", to="animal")
     assert (view["focus"], view["to"]) == ("it", None)
     assert len(notes) == 1

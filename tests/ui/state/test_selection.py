@@ -101,8 +101,8 @@ def test_a_choice_is_kept_and_counted_in_tokens() -> None:
 
 def test_a_link_to_what_is_not_there_says_so() -> None:
     _, notes = select(ViewState(layer=9, head=0, focus=99), View(sentence_trace()), None)
-    assert any("head 9-0" in note and "layers 0 to 1 and heads 0 to 2" in note for note in notes)
-    assert any("token 99" in note and "tokens 0 to 5" in note for note in notes)
+    assert any("head 9-0" in note and "layers are 0 to 1, heads 0 to 2" in note for note in notes)
+    assert any("token 99" in note and "tokens are 0 to 5" in note for note in notes)
     look, more = resolve_view(ViewState(part="cross"), sentence_trace())
     assert look.part == ""
     assert "“cross”" in more[0]

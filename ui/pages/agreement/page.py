@@ -263,7 +263,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         show_notice(_("A saved trace has attention only. Close it to run its text."))
         return
     if trace.target is not None:
-        show_notice(_("{name} reads one text and writes another. Pick an encoder or a decoder.", name=trace.model.name))
+        show_notice(_("{name} reads one text and writes another. Pick an encoder or decoder.", name=trace.model.name))
         return
     if len(trace.source) > MOST_TOKENS:
         show_notice(

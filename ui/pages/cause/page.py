@@ -89,7 +89,7 @@ def _passed_over(trace: Trace) -> str:
     name = trace.model.name
     if trace.target is not None:
         return _(
-            "{name} reads one text and writes another. Pick an encoder or a decoder.",
+            "{name} reads one text and writes another. Pick an encoder or decoder.",
             name=name,
         )
     return _(

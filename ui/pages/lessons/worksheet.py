@@ -161,7 +161,7 @@ def view_blocks(step: LessonStep, question: LessonQuestion, own: str = "") -> It
     yield from printed
     if not printed and name is not None:
         link = _("Attention heads") if name == "explore" else translate(title_of(name))
-        yield Prose(_("This view is in the app. Open it there: {link}", link=link))
+        yield Prose(_("Open this view in the app: {link}", link=link))
 
 
 def _figures(step: LessonStep, question: LessonQuestion, choice: ViewState, asked: CheckContext) -> Iterator[Block]:

@@ -116,7 +116,7 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
     ("link", "said"),
     [
         ("/translate?text=A cat.&model=headlight-bert", "This model does not translate"),
-        ("/explore?text=A cat.&part=cross", "The link asks for the part “cross”"),
+        ("/explore?text=A cat.&part=cross", "There is no part “cross”"),
         ("/explore?text=A cat.&model=nobody/nothing", "nobody/nothing"),
         ("/masked_words?text=A cat.&model=headlight-bert", "No word is hidden"),
         ("/explore?text=A cat.&layer=99&head=99", "head 99-99"),
