@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from classroom.errors import NotInClass, no_room
+from classroom.errors import NotInClass, no_room, too_long_view
 from classroom.question import (
     LONGEST_ANSWER,
     Question,
@@ -20,6 +20,7 @@ from classroom.question import (
 )
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
+from ui.pages.lessons.current_lesson import CARRIED, OWN, TEACHER, WRITE, packed_draft
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -177,8 +178,7 @@ def _send(code: str, number: int, said: str) -> None:
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
-# Values of the field "show" of Lessons on a teacher's own pages, in whose place students see the lesson.
-TEACHERS_ONLY = ("teacher", "write")
+LESSONS = "lessons"  # View of lessons.
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
@@ -258,10 +258,14 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
         return None
     who, view = visitor_secret(), current_view()
+    try:
+        lesson = _lesson_fields()
+    except NotInClass:
+        return None  # The class's bar shows the reason.
 
     def present(query: dict[str, str]) -> bool:
         try:
-            store().present(code, who, _address(view, query))
+            store().present(code, who, _address(view, {**query, **lesson}))
         except NotInClass:
             return False  # The page shows the reason.
         return True
@@ -336,20 +340,48 @@ def _lead(code: str) -> None:
     """Show the state of the class to the teacher, and present this page's view if the class follows."""
     if current_view() == ROOM:  # This page draws the state of the class itself.
         return
-    leads = store().is_shared(code)
-    if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
-        store().present(code, visitor_secret(), view)
-    is_same = own_query().get("show") not in TEACHERS_ONLY
-    redraw_every(EVERY, _status, code, leads and is_same)
+    # Followers keep their page while the teacher reads a key or writes a lesson.
+    leads, problem = store().is_shared(code) and not _is_teachers_only(), ""
+    if leads:
+        try:
+            view = shared_address(**_lesson_fields())
+            if store().board(code, visitor_secret()).view != view:
+                store().present(code, visitor_secret(), view)
+        except NotInClass as refusal:
+            leads, problem = False, refusal.sentence
+    redraw_every(EVERY, _status, code, leads, problem)
 
 
-def _status(code: str, is_same: bool) -> None:
-    """Draw the state of the class; ``is_same`` is True if followers see the teacher's page as it is."""
+def _is_teachers_only() -> bool:
+    """Return True if the page shows the answer key of a lesson, or the editor."""
+    return current_view() == LESSONS and own_query().get("show") in (TEACHER, WRITE)
+
+
+def _lesson_fields() -> dict[str, str]:
+    """Return the field of an address that contains the teacher's own lesson, if this page plays it.
+
+    Raise NotInClass if the lesson is too long for an address.
+    """
+    if current_view() != LESSONS or own_query().get("lesson") != OWN:
+        return {}
+    packed = packed_draft(own_query().get(CARRIED, ""))
+    if packed is None:
+        raise too_long_view()
+    return {CARRIED: packed}
+
+
+def _status(code: str, is_same: bool, problem: str = "") -> None:
+    """Draw the state of the class.
+
+    ``is_same`` is True if followers see the teacher's page as it is; ``problem`` is the reason why they cannot.
+    """
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
+    if problem:
+        show_notice(problem)
     led = _("Class {code}: followers see this page as you do.", code=code)
     show_class(board, led if is_same else _("**Class {code}**", code=code))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from i18n import _
-from lessons.library import come_along, is_bundled, template, unpack_lesson
+from lessons.library import come_along, is_bundled, pack_lesson, template, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
 from lessons.schema import Lesson, LocalizedText
 from lessons.steps import markdown_of
@@ -19,7 +19,7 @@ from ui.state.params import set_params
 from ui.state.visitor_values import VisitorValues
 from viz.options import option
 
-OWN = "own"  # name of the reader's own lesson
+OWN, CARRIED = "own", "carried"  # name of the reader's own lesson, and the address's field with its text
 PLAY, TEACHER, WRITE = "play", "teacher", "write"
 
 
@@ -62,6 +62,14 @@ def draft() -> str:
     return text
 
 
+def packed_draft(carried: str) -> str | None:
+    """Return the own lesson that an address plays, packed for a link, or None if it is too long.
+
+    ``carried`` is the packed lesson in the address, or "". A lesson of a new link replaces the draft.
+    """
+    return carried if carried and st.session_state.get(TAKEN) != carried else pack_lesson(draft())
+
+
 def store_draft(text: str) -> None:
     """Store the text of the reader's own lesson, for a reload too, and drop a lesson in the address."""
     st.session_state[DRAFT] = text
@@ -95,14 +103,17 @@ def _keep_replaced(text: str) -> None:
 
 def adopt_link_draft(options: LessonsOptions) -> None:
     """Store the lesson that a link contains as the reader's own draft, only once for each link."""
-    if options.carried and st.session_state.get(TAKEN) != options.carried:
+    before = st.session_state.get(TAKEN, "")
+    if options.carried and before != options.carried:
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
         if text is None:
             show_notice(_("The lesson in this link is damaged; ask for it again."))
-        else:
+            return
+        # A class gets a link for each change of its teacher's lesson; the reader's own text stays.
+        if not (is_replaced() and draft() == unpack_lesson(before)):
             _keep_replaced(text)
-            st.session_state[DRAFT] = text
+        st.session_state[DRAFT] = text
 
 
 def parse_lesson(text: str) -> Lesson | list[Fault]:
