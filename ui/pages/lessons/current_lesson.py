@@ -162,5 +162,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return True if the address requests the answer key without permission, and show a notice."""
     if options.show == PLAY or may_see_key():
         return False
-    show_notice(_("Only a class's teacher sees this. Teach one on the page Class."), role="status")
+    show_notice(_("Only a class's teacher sees this."), role="status")
     return True

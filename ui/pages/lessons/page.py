@@ -30,6 +30,7 @@ from ui.pages.lessons.current_lesson import (
     adopt_link_draft,
     draw_markdown,
     get_lesson,
+    is_student,
     is_withheld,
     may_see_key,
 )
@@ -38,7 +39,9 @@ from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
 from ui.show.reading_help import reading_help
+from ui.show.terms import FOR_TEACHERS
 from ui.show.tour import BUTTON, go_to_stop, left_at
+from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 from ui.state.session import restore_view_state
 
@@ -54,6 +57,9 @@ def listing() -> None:
     _tour()
     if key:
         _draw_write_link()
+    elif not is_student():
+        show_notice(FOR_TEACHERS, role="status")
+        link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a class, or join your teacher's."))
 
 
 def _draw_lesson(known: NamedLesson, key: bool) -> None:

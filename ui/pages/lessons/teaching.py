@@ -31,6 +31,7 @@ from ui.pages.lessons.current_lesson import (
 )
 from ui.pages.lessons.views import choice_of, empty_view, model_title
 from ui.pages.lessons.worksheet import draw_print_button
+from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.show.text import escape_markdown, format_and_list
@@ -44,6 +45,8 @@ def draw_teachers_key(known: NamedLesson) -> None:
         st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
                   icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
         place = st.empty()
+    if is_open():
+        st.caption(_("Anyone who opens a class can see the answer keys."))
     blocks = teachers_key(known.lesson)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)

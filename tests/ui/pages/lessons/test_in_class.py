@@ -29,7 +29,7 @@ def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return made
 
 
-def shared_desk(rooms: Store) -> tuple[AppTest, str]:
+def shared_desk() -> tuple[AppTest, str]:
     """Return the page of a teacher who shares the view, and the code of the class."""
     desk = asked("classroom")
     press(desk, "Open a class")
@@ -54,7 +54,7 @@ def play(desk: AppTest, text: str) -> None:
 
 @pytest.mark.slow
 def test_followers_get_the_lesson_that_the_teacher_plays(rooms: Store) -> None:
-    desk, code = shared_desk(rooms)
+    desk, code = shared_desk()
     seat = seat_in(rooms, code)
     for title in ("Mine", "Mine, edited"):
         play(desk, LESSON.format(title=title))
@@ -66,7 +66,7 @@ def test_followers_get_the_lesson_that_the_teacher_plays(rooms: Store) -> None:
 
 @pytest.mark.slow
 def test_followers_keep_their_page_while_the_teacher_writes(rooms: Store) -> None:
-    desk, code = shared_desk(rooms)
+    desk, code = shared_desk()
     seat = seat_in(rooms, code)
     play(desk, LESSON.format(title="Mine"))
     press(desk, "Go on writing")
@@ -77,7 +77,7 @@ def test_followers_keep_their_page_while_the_teacher_writes(rooms: Store) -> Non
 
 @pytest.mark.slow
 def test_a_lesson_too_long_for_a_class_is_not_called_shared(rooms: Store) -> None:
-    desk, code = shared_desk(rooms)
+    desk, code = shared_desk()
     seat = seat_in(rooms, code)
     before = seat.title[0].value
     play(desk, source("it_and_animal"))
@@ -89,7 +89,7 @@ def test_a_lesson_too_long_for_a_class_is_not_called_shared(rooms: Store) -> Non
 
 @pytest.mark.slow
 def test_a_student_s_own_text_outlasts_the_teacher_s_lessons(rooms: Store) -> None:
-    desk, code = shared_desk(rooms)
+    desk, code = shared_desk()
     seat = seat_in(rooms, code)
     seat.session_state["lesson_draft"] = LESSON.format(title="The student's")
     for title in ("Mine", "Mine, edited"):
