@@ -45,6 +45,7 @@ from ui.show.tour import BUTTON, go_to_stop, left_at
 from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 from ui.state.session import restore_view_state
+from viz.components.page_scripts import open_at_top
 
 
 def listing() -> None:
@@ -228,6 +229,7 @@ def draw_view() -> None:
     """Draw the view Lessons in the page."""
     options = get_params(LessonsOptions)
     adopt_link_draft(options)
+    open_at_top(f"{options.lesson}/{options.step}/{options.show}")
     place = st.empty()
     only_play = is_withheld(options)
     if options.lesson == OWN and options.show == WRITE and not only_play:
