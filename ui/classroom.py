@@ -20,7 +20,6 @@ from classroom.question import (
 )
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
-from ui.pages.lessons.current_lesson import CARRIED, OWN, TEACHER, WRITE, packed_draft
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -178,7 +177,8 @@ def _send(code: str, number: int, said: str) -> None:
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
-LESSONS = "lessons"  # View of lessons.
+LESSONS = "lessons"  # View of lessons; its options are in ui/pages/lessons/current_lesson.py.
+TEACHERS_ONLY = ("teacher", "write")  # Values of the field "show" on a teacher's own pages.
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
@@ -258,14 +258,11 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
         return None
     who, view = visitor_secret(), current_view()
-    try:
-        lesson = _lesson_fields()
-    except NotInClass:
-        return None  # The class's bar shows the reason.
 
     def present(query: dict[str, str]) -> bool:
         try:
-            store().present(code, who, _address(view, {**query, **lesson}))
+            _check_lesson(view, query)
+            store().present(code, who, _address(view, query))
         except NotInClass:
             return False  # The page shows the reason.
         return True
@@ -344,9 +341,7 @@ def _lead(code: str) -> None:
     leads, problem = store().is_shared(code) and not _is_teachers_only(), ""
     if leads:
         try:
-            view = shared_address(**_lesson_fields())
-            if store().board(code, visitor_secret()).view != view:
-                store().present(code, visitor_secret(), view)
+            _present_page(code)
         except NotInClass as refusal:
             leads, problem = False, refusal.sentence
     redraw_every(EVERY, _status, code, leads, problem)
@@ -354,20 +349,20 @@ def _lead(code: str) -> None:
 
 def _is_teachers_only() -> bool:
     """Return True if the page shows the answer key of a lesson, or the editor."""
-    return current_view() == LESSONS and own_query().get("show") in (TEACHER, WRITE)
+    return current_view() == LESSONS and own_query().get("show") in TEACHERS_ONLY
 
 
-def _lesson_fields() -> dict[str, str]:
-    """Return the field of an address that contains the teacher's own lesson, if this page plays it.
+def _present_page(code: str) -> None:
+    """Present this page's view, unless it is presented already; raise NotInClass if it is too long."""
+    _check_lesson(current_view(), own_query())
+    if store().board(code, visitor_secret()).view != (view := shared_address()):
+        store().present(code, visitor_secret(), view)
 
-    Raise NotInClass if the lesson is too long for an address.
-    """
-    if current_view() != LESSONS or own_query().get("lesson") != OWN:
-        return {}
-    packed = packed_draft(own_query().get(CARRIED, ""))
-    if packed is None:
+
+def _check_lesson(view: str, query: Mapping[str, str]) -> None:
+    """Raise NotInClass if an address of the teacher's own lesson lacks its text, which was too long."""
+    if view == LESSONS and query.get("lesson") == "own" and not query.get("carried"):
         raise too_long_view()
-    return {CARRIED: packed}
 
 
 def _status(code: str, is_same: bool, problem: str = "") -> None:

@@ -19,7 +19,7 @@ from ui.state.params import set_params
 from ui.state.visitor_values import VisitorValues
 from viz.options import option
 
-OWN, CARRIED = "own", "carried"  # name of the reader's own lesson, and the address's field with its text
+OWN = "own"  # name of the reader's own lesson
 PLAY, TEACHER, WRITE = "play", "teacher", "write"
 
 
@@ -44,6 +44,7 @@ REPLACED = "lesson_replaced"  # session key: text of the reader's own that anoth
 MOST_KEPT = 100  # visitors whose lesson a reload keeps
 _KEPT: VisitorValues[tuple[str, str]] = VisitorValues(MOST_KEPT)  # the draft, and the text that it replaced
 TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link
+PLAYED = "lesson_played"  # session key: packed versions of the draft that the reader has played
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,6 @@ def draft() -> str:
         st.session_state[DRAFT], st.session_state[REPLACED] = _KEPT.get() or (template(), "")
     text: str = st.session_state[DRAFT]
     return text
-
-
-def packed_draft(carried: str) -> str | None:
-    """Return the own lesson that an address plays, packed for a link, or None if it is too long.
-
-    ``carried`` is the packed lesson in the address, or "". A lesson of a new link replaces the draft.
-    """
-    return carried if carried and st.session_state.get(TAKEN) != carried else pack_lesson(draft())
 
 
 def store_draft(text: str) -> None:
@@ -103,8 +96,8 @@ def _keep_replaced(text: str) -> None:
 
 def adopt_link_draft(options: LessonsOptions) -> None:
     """Store the lesson that a link contains as the reader's own draft, only once for each link."""
-    before = st.session_state.get(TAKEN, "")
-    if options.carried and before != options.carried:
+    before, own = st.session_state.get(TAKEN, ""), st.session_state.get(PLAYED, ())
+    if options.carried and options.carried not in (before, *own):
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
         if text is None:
@@ -124,10 +117,20 @@ def parse_lesson(text: str) -> Lesson | list[Fault]:
         return error.faults
 
 
+def play_draft() -> None:
+    """Play the reader's own lesson; the address contains it, so that followers in a class get it too."""
+    packed = pack_lesson(draft()) or ""
+    st.session_state[PLAYED] = {*st.session_state.get(PLAYED, ()), packed}
+    set_params(LessonsOptions, lesson=OWN, step=0, show=PLAY, carried=packed)
+
+
 def get_lesson(options: LessonsOptions) -> NamedLesson | None:
-    """Return the chosen lesson; show a notice and return None if it is unknown or the draft has faults."""
+    """Return the chosen lesson; show a notice and return None if it is unknown or the reader's own has faults.
+
+    The reader's own lesson is that of the address, which may be an earlier version, or else the draft.
+    """
     if options.lesson == OWN:
-        found = parse_lesson(draft())
+        found = parse_lesson(unpack_lesson(options.carried) or draft())
         if isinstance(found, Lesson):
             return NamedLesson(OWN, found)
         show_notice(_("Your own lesson has faults, listed under “Write one”."))

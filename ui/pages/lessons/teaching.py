@@ -25,6 +25,7 @@ from ui.pages.lessons.current_lesson import (
     draw_markdown,
     is_replaced,
     parse_lesson,
+    play_draft,
     replace_draft,
     restore_draft,
     store_draft,
@@ -207,11 +208,9 @@ def _preview(lesson: Lesson) -> None:
     with st.container(horizontal=True):
         st.button(
             _("Play it"),
-            on_click=set_params,
-            args=(LessonsOptions,),
+            on_click=play_draft,
             icon=":material/play_arrow:",
             type="primary",
-            kwargs={"lesson": OWN, "step": 0, "show": PLAY},
             help=_("As students see it"),
         )
         if link is not None:

@@ -1,5 +1,7 @@
 // Scrolls the page to its top when it shows another place, such as the next step of a lesson.
 
+import { mainRegion } from "../shared/streamlit_internals.js";
+
 /**
  * Return a function that calls `scroll` if its argument differs from the argument of the last call. The first call keeps
  * the position, which a reload restores.
@@ -14,7 +16,7 @@ export function onAnother(scroll) {
   };
 }
 
-const arrive = onAnother(() => document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" }));
+const arrive = onAnother(() => mainRegion(document)?.scrollTo({ top: 0, behavior: "instant" }));
 
 /**
  * Entry point for Streamlit.

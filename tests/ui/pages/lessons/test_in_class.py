@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from classroom.store import Store
-from lessons.library import source
+from lessons.library import pack_lesson, source
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from ui.pages.lessons import teaching
@@ -97,3 +97,14 @@ def test_a_student_s_own_text_outlasts_the_teacher_s_lessons(rooms: Store) -> No
         seat.run()
     assert seat.header[0].value == "Mine, edited"
     assert seat.session_state["lesson_replaced"] == LESSON.format(title="The student's")
+
+
+@pytest.mark.slow
+def test_back_to_an_earlier_version_plays_it_and_keeps_the_draft() -> None:
+    page = asked("lessons", lesson="own", show="write")
+    for title in ("Mine", "Mine, edited"):
+        play(page, LESSON.format(title=title))
+    go(page, "lessons", lesson="own", carried=str(pack_lesson(LESSON.format(title="Mine"))))
+    assert page.header[0].value == "Mine"
+    press(page, "Go on writing")
+    assert page.text_area(key=teaching.BOX).value == LESSON.format(title="Mine, edited")
