@@ -23,3 +23,8 @@ def wrong_length(field: str, n: int, most: int) -> NotInClass:
 def no_room(code: str) -> str:
     """Return the message for a code to which no class of students belongs."""
     return gettext_lazy("There is no class “{code}”: it is closed, or the code is wrong.", code=code[:20])
+
+
+def too_long_view() -> NotInClass:
+    """Return the error for a view whose address is too long to present."""
+    return NotInClass(gettext_lazy("This view is too long to share. Shorten the text."))

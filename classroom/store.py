@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from classroom.cards import Card, PostedCard, read_card
-from classroom.errors import NotInClass, no_room, wrong_length
+from classroom.errors import NotInClass, no_room, too_long_view, wrong_length
 from classroom.question import Question, read
 from classroom.room_views import Answer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
@@ -117,7 +117,7 @@ class Store:
         Raise NotInClass if the URL is invalid or if ``who`` is not the teacher.
         """
         if len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//"):
-            raise NotInClass(gettext_lazy("This view is too long to share. Shorten the text."))
+            raise too_long_view()
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET presents=1, view=? WHERE code=?", (view, code))
 

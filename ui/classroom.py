@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from classroom.errors import NotInClass, no_room
+from classroom.errors import NotInClass, no_room, too_long_view
 from classroom.question import (
     LONGEST_ANSWER,
     Question,
@@ -177,8 +177,8 @@ def _send(code: str, number: int, said: str) -> None:
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
-# Values of the field "show" of Lessons on a teacher's own pages, in whose place students see the lesson.
-TEACHERS_ONLY = ("teacher", "write")
+LESSONS = "lessons"  # View of lessons; its options are in ui/pages/lessons/current_lesson.py.
+TEACHERS_ONLY = ("teacher", "write")  # Values of the field "show" on a teacher's own pages.
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for this visitor's class is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
@@ -261,6 +261,7 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
 
     def present(query: dict[str, str]) -> bool:
         try:
+            _check_lesson(view, query)
             store().present(code, who, _address(view, query))
         except NotInClass:
             return False  # The page shows the reason.
@@ -344,20 +345,46 @@ def _lead(code: str) -> None:
     """Show the state of the class to the teacher, and present this page's view if the class follows."""
     if current_view() == ROOM:  # This page draws the state of the class itself.
         return
-    leads = store().is_shared(code)
-    if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
+    # Followers keep their page while the teacher reads a key or writes a lesson.
+    leads, problem = store().is_shared(code) and not _is_teachers_only(), ""
+    if leads:
+        try:
+            _present_page(code)
+        except NotInClass as refusal:
+            leads, problem = False, refusal.sentence
+    redraw_every(EVERY, _status, code, leads, problem)
+
+
+def _is_teachers_only() -> bool:
+    """Return True if the page shows the answer key of a lesson, or the editor."""
+    return current_view() == LESSONS and own_query().get("show") in TEACHERS_ONLY
+
+
+def _present_page(code: str) -> None:
+    """Present this page's view, unless it is presented already; raise NotInClass if it is too long."""
+    _check_lesson(current_view(), own_query())
+    if store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
-    is_same = own_query().get("show") not in TEACHERS_ONLY
-    redraw_every(EVERY, _status, code, leads and is_same)
 
 
-def _status(code: str, is_same: bool) -> None:
-    """Draw the state of the class; ``is_same`` is True if followers see the teacher's page as it is."""
+def _check_lesson(view: str, query: Mapping[str, str]) -> None:
+    """Raise NotInClass if an address of the teacher's own lesson lacks its text, which was too long."""
+    if view == LESSONS and query.get("lesson") == "own" and not query.get("carried"):
+        raise too_long_view()
+
+
+def _status(code: str, is_same: bool, problem: str = "") -> None:
+    """Draw the state of the class.
+
+    ``is_same`` is True if followers see the teacher's page as it is; ``problem`` is the reason why they cannot.
+    """
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
+    if problem:
+        show_notice(problem)
     led = _("Class {code}: followers see this page as you do.", code=code)
     show_class(board, led if is_same else _("Class {code}.", code=code))
 

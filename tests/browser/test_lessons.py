@@ -68,6 +68,24 @@ def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: 
     expect(page.get_by_role("heading", name="Who bites whom?")).to_be_visible(timeout=PATIENCE)
 
 
+def test_each_step_opens_at_its_top(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    open_page(page, app_url, "/lessons", lesson="it_and_animal", step=2)
+    main = page.get_by_test_id("stMain")
+    for step, way in ((3, "button"), (4, "Alt+PageDown")):
+        rest(page)
+        main.evaluate("main => main.scrollTo(0, main.scrollHeight)")
+        assert main.evaluate("main => main.scrollTop") > 200
+        if way == "button":
+            page.locator(".st-key-lesson_end_next button").click()
+        else:
+            page.keyboard.press(way)
+        page.wait_for_url(re.compile(f"step={step}"))
+        rest(page)
+        assert main.evaluate("main => main.scrollTop") == 0
+
+
 def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/lessons", lesson="attention", step=9)

@@ -12,7 +12,7 @@ from lessons.library import tour as its_stops
 from lessons.schema import LocalizedText
 from lessons.steps import markdown_of
 from ui.show import tour
-from ui.show.terms import TERMS, VIEW_ALIASES
+from ui.show.terms import FOR_TEACHERS, TERMS, VIEW_ALIASES
 from ui.show.views import go_to_view
 from ui.state.navigation import BY_VIEW, PAGES
 from ui.state.session import change_language, get_view_state, set_view_state
@@ -39,6 +39,7 @@ HELP = {
     gettext_lazy("Help: class"): gettext_lazy(
         "Start with make run FOR=class or headlight serve; students open the link on Class, also offline."
     ),
+    gettext_lazy("Help: for teachers"): FOR_TEACHERS,
     gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for screen or paper."),
     gettext_lazy("Help: save image, copy link"): gettext_lazy(
         "Download, above a figure, exports it as an image; Copy link, above the text, restores the view."

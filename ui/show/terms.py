@@ -22,6 +22,11 @@ class GlossaryTerm:
     aliases: str
 
 
+# The place of teachers' pages, for the list of lessons and the search.
+FOR_TEACHERS = gettext_lazy(
+    "For teachers: answer keys and the lesson editor are on Lessons; in a network, open a class first."
+)
+
 TERMS: tuple[GlossaryTerm, ...] = (
     GlossaryTerm(
         gettext_lazy("Attention weight"),
@@ -189,7 +194,7 @@ VIEW_ALIASES: Mapping[str, str] = {
     "compare": "two texts two models difference",
     "similarity": "CKA cosine hidden states",
     "pictures": "ViT vision transformer photo patches",
-    "lessons": "exercise quiz course task worksheet teacher answer key print own lesson write",
+    "lessons": "exercise quiz course task worksheet teacher answer key print own lesson write editor",
     "step_by_step": "QKV scaled dot product formula calculation bias multi-head attention",
     "by_hand": "QKV scaled dot product small example gradient softmax calculation",
     "block": "encoder decoder architecture diagram",

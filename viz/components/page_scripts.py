@@ -1,9 +1,9 @@
 """Scripts that run on every page and draw no figure.
 
-They track if the page is idle, rerun it for another theme, draw the button of the projector view, and follow changes of
-a class of students. ``<html data-rest>`` is "true" if no request, run, download or drawing is in progress, else
-"false"; meanwhile the main region is ``aria-busy``. A component that waits for data has ``aria-busy="true"`` in its own
-markup.
+They track if the page is idle, rerun it for another theme, draw the button of the projector view, follow changes of a
+class of students, and scroll to the top of the next step. ``<html data-rest>`` is "true" if no request, run, download
+or drawing is in progress, else "false"; meanwhile the main region is ``aria-busy``. A component that waits for data has
+``aria-busy="true"`` in its own markup.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ def follow_class(address: str, version: int) -> None:
     _FOLLOWER(key="follower", data={"address": address, "version": version}, on_changed_change=_nothing)
 
 
+def open_at_top(place: str) -> None:
+    """Scroll the page to its top if ``place`` differs from that of the last run; assets/app.css hides the component."""
+    _PAGE_TOP(key="page_top", data={"place": place})
+
+
 def _nothing() -> None:
     """Accept the callback; the rerun that it causes is the whole effect."""
 
@@ -59,3 +64,4 @@ _PROJECTOR = st.components.v2.component(
     css=stylesheet("shared/look", "projector/projector"),
 )
 _FOLLOWER = st.components.v2.component("headlight_follower", html="<span></span>", js=script("follower/follower"))
+_PAGE_TOP = st.components.v2.component("headlight_page_top", html="<span></span>", js=script("page_top/page_top"))

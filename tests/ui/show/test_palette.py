@@ -48,8 +48,23 @@ def test_every_view_is_found_and_ids_are_distinct() -> None:
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", ["offline", "install", "help", "about", "licence", "worksheet", "cite", "notebook"]),
-        ("zh", ["离线", "安装", "帮助", "许可证", "学习单", "引用"]),
+        (
+            "en",
+            [
+                "offline",
+                "install",
+                "help",
+                "about",
+                "licence",
+                "worksheet",
+                "cite",
+                "notebook",
+                "answer key",
+                "lesson editor",
+                "teacher",
+            ],
+        ),
+        ("zh", ["离线", "安装", "帮助", "许可证", "学习单", "引用", "答案", "教师"]),
     ],
 )
 def test_help_is_found_by_the_words_of_users(language: str, words: list[str]) -> None:
@@ -159,6 +174,7 @@ def test_a_lesson_is_found_by_its_title(language: str) -> None:
     [
         ("projector", "projector"),
         ("answer key", "view:lessons"),
+        ("lesson editor", "view:lessons"),
         ("print", "view:lessons"),
         ("own lesson", "view:lessons"),
     ],

@@ -18,7 +18,7 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
-from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
+from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown, is_teacher
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
@@ -303,21 +303,39 @@ PROBLEM = "lesson_to_class_problem"
 def is_polled(key: Key, question: LessonQuestion) -> bool:
     """Return True while the class answers this question, so that the lesson must not reveal the answer.
 
-    It is False for the teacher, and as soon as the class's answers are shown or another question is asked. ``key`` is
-    (lesson, step).
+    It is False as soon as the class's answers are shown or another question is asked. A teacher's page may be on a
+    projector, so it hides the answer too. ``key`` is (lesson, step).
     """
     code = classroom.code()
     if code is None:
         return False
-    try:
-        room = store().student_view(code, visitor_secret())
-    except NotInClass:
-        return False
-    asked = room.question
-    if asked is None or room.revealed or asked.step != _step(key):
+    asked = _open_question(code)
+    if asked is None or asked.step != _step(key):
         return False
     # Own lessons of different readers have the same name.
     return asked.prompt in [_translation(question, code).prompt for code in available_languages()]
+
+
+def _open_question(code: str) -> Asked | None:
+    """Return the question that the class answers now, or None."""
+    try:
+        if is_teacher():
+            board = store().board(code, visitor_secret())
+            return None if board.asked is None or board.revealed else board.questions[board.asked - 1]
+        room = store().student_view(code, visitor_secret())
+    except NotInClass:
+        return None
+    return None if room.revealed else room.question
+
+
+def draw_polled_question(question: LessonQuestion) -> None:
+    """Draw a question while the class answers it: for the teacher, its text; for students, where to answer."""
+    if not is_teacher():
+        show_notice(_("Answer the class's question above."), role="status")
+        return
+    st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
+    if question.choices:
+        st.markdown("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
 
 
 def _step(key: Key) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from i18n import _
-from lessons.library import come_along, is_bundled, template, unpack_lesson
+from lessons.library import come_along, is_bundled, pack_lesson, template, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
 from lessons.schema import Lesson, LocalizedText
 from lessons.steps import markdown_of
@@ -44,6 +44,7 @@ REPLACED = "lesson_replaced"  # session key: text of the reader's own that anoth
 MOST_KEPT = 100  # visitors whose lesson a reload keeps
 _KEPT: VisitorValues[tuple[str, str]] = VisitorValues(MOST_KEPT)  # the draft, and the text that it replaced
 TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link
+PLAYED = "lesson_played"  # session key: packed versions of the draft that the reader has played
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,17 @@ def _keep_replaced(text: str) -> None:
 
 def adopt_link_draft(options: LessonsOptions) -> None:
     """Store the lesson that a link contains as the reader's own draft, only once for each link."""
-    if options.carried and st.session_state.get(TAKEN) != options.carried:
+    before, own = st.session_state.get(TAKEN, ""), st.session_state.get(PLAYED, ())
+    if options.carried and options.carried not in (before, *own):
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
         if text is None:
             show_notice(_("The lesson in this link is damaged; ask for it again."))
-        else:
+            return
+        # A class gets a link for each change of its teacher's lesson; the reader's own text stays.
+        if not (is_replaced() and draft() == unpack_lesson(before)):
             _keep_replaced(text)
-            st.session_state[DRAFT] = text
+        st.session_state[DRAFT] = text
 
 
 def parse_lesson(text: str) -> Lesson | list[Fault]:
@@ -113,10 +117,20 @@ def parse_lesson(text: str) -> Lesson | list[Fault]:
         return error.faults
 
 
+def play_draft() -> None:
+    """Play the reader's own lesson; the address contains it, so that followers in a class get it too."""
+    packed = pack_lesson(draft()) or ""
+    st.session_state[PLAYED] = {*st.session_state.get(PLAYED, ()), packed}
+    set_params(LessonsOptions, lesson=OWN, step=0, show=PLAY, carried=packed)
+
+
 def get_lesson(options: LessonsOptions) -> NamedLesson | None:
-    """Return the chosen lesson; show a notice and return None if it is unknown or the draft has faults."""
+    """Return the chosen lesson; show a notice and return None if it is unknown or the reader's own has faults.
+
+    The reader's own lesson is that of the address, which may be an earlier version, or else the draft.
+    """
     if options.lesson == OWN:
-        found = parse_lesson(draft())
+        found = parse_lesson(unpack_lesson(options.carried) or draft())
         if isinstance(found, Lesson):
             return NamedLesson(OWN, found)
         show_notice(_("Your own lesson has faults, listed under “Write one”."))
@@ -151,5 +165,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return True if the address requests the answer key without permission, and show a notice."""
     if options.show == PLAY or may_see_key():
         return False
-    show_notice(_("Only a class's teacher sees this. Open one on Class."), role="status")
+    show_notice(_("Only a class's teacher sees this."), role="status")
     return True

@@ -10,12 +10,13 @@ from i18n import _, translate
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from lessons.schema import Lesson
-from lessons.steps import markdown_of
+from lessons.steps import STRONGEST, markdown_of
 from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
     answer_at,
     count_answered,
     draw_class_button,
+    draw_polled_question,
     draw_question,
     is_polled,
     place,
@@ -30,17 +31,21 @@ from ui.pages.lessons.current_lesson import (
     adopt_link_draft,
     draw_markdown,
     get_lesson,
+    is_student,
     is_withheld,
     may_see_key,
 )
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
-from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
+from ui.pages.lessons.views import draw, empty_view, offers_head, open_step, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
 from ui.show.reading_help import reading_help
+from ui.show.terms import FOR_TEACHERS
 from ui.show.tour import BUTTON, go_to_stop, left_at
+from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 from ui.state.session import restore_view_state
+from viz.components.page_scripts import open_at_top
 
 
 def listing() -> None:
@@ -54,6 +59,9 @@ def listing() -> None:
     _tour()
     if key:
         _draw_write_link()
+    elif not is_student():
+        show_notice(FOR_TEACHERS, role="status")
+        link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a class, or join your teacher's."))
 
 
 def _draw_lesson(known: NamedLesson, key: bool) -> None:
@@ -120,19 +128,37 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     draw_markdown(step.text)
     question = st.container()  # above the view, but filled later, because the answer depends on the view
     polled = step.question is not None and is_polled(key, step.question)
-    held = withheld_part(step) if polled or not answer_at(*key).tries else ""
+    held = _held_part(known, at, polled)
     seen = empty_view(None) if step.view is None else draw(step.view, held)
-    if polled:
+    if step.question is not None and polled:
         with question:
-            show_notice(_("Answer the class's question above."), role="status")
+            draw_polled_question(step.question)
     elif step.question is not None:
         with question:
             draw_question(key, step.question, seen)
             draw_class_button(key, step.question, seen)
-        if held and answer_at(*key).tries:
+        if held != _held_part(known, at, polled):
             st.rerun()  # draw the view again with its results
     _draw_end(known, at)
     _draw_footer(known)
+
+
+def _held_part(known: NamedLesson, at: int, polled: bool) -> str:
+    """Return the part of a step's view to hide: VIEW, RESULTS, STRONGEST, or "" for none.
+
+    Results are shown after the first answer, and the strongest head after a right one. It stays hidden in earlier steps
+    of the same text too. ``polled`` is True while the class answers the step's question.
+    """
+    steps = known.lesson.steps
+    held, found = withheld_part(steps[at]), answer_at(known.name, at)
+    if held and (polled or not (found.is_over if held == STRONGEST else found.tries)):
+        return held
+    if any(
+        withheld_part(step) == STRONGEST and not answer_at(known.name, later).is_over and offers_head(steps[at], step)
+        for later, step in enumerate(steps[at + 1 :], at + 1)
+    ):
+        return STRONGEST
+    return ""
 
 
 def _draw_navigation(at: int, count: int) -> None:
@@ -203,6 +229,7 @@ def draw_view() -> None:
     """Draw the view Lessons in the page."""
     options = get_params(LessonsOptions)
     adopt_link_draft(options)
+    open_at_top(f"{options.lesson}/{options.step}/{options.show}")
     place = st.empty()
     only_play = is_withheld(options)
     if options.lesson == OWN and options.show == WRITE and not only_play:

@@ -26,13 +26,14 @@ from ui.pages.lessons.current_lesson import (
     draw_markdown,
     is_replaced,
     parse_lesson,
+    play_draft,
     replace_draft,
     restore_draft,
     store_draft,
 )
 from ui.pages.lessons.views import choice_of, empty_view, model_title
 from ui.pages.lessons.worksheet import draw_print_button
-from ui.run.network import shared_origins
+from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.show.text import escape_markdown, format_and_list
@@ -48,6 +49,8 @@ def draw_teachers_key(known: NamedLesson) -> None:
         st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
                   icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
         place = st.empty()
+    if is_open():
+        st.caption(_("Anyone who opens a class can see the answer keys."))
     blocks = teachers_key(known.lesson)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
@@ -220,11 +223,9 @@ def _preview(lesson: Lesson) -> None:
     with st.container(horizontal=True):
         st.button(
             _("Play it"),
-            on_click=set_params,
-            args=(LessonsOptions,),
+            on_click=play_draft,
             icon=":material/play_arrow:",
             type="primary",
-            kwargs={"lesson": OWN, "step": 0, "show": PLAY},
             help=_("As students see it"),
         )
         if link is not None:

@@ -112,6 +112,12 @@ def withheld_part(step: LessonStep) -> str:
     return "" if step.view is None else withheld_part_of(step, view_named(step.view.page))
 
 
+def offers_head(step: LessonStep, asking: LessonStep) -> bool:
+    """Return True if a step's view would offer the head that ``asking`` asks for: both show the same maps."""
+    views = [one.view for one in (step, asking) if one.view is not None and view_named(one.view.page) == "explore"]
+    return len(views) == 2 and reading(choice_of(views[0]), views[0]) == reading(choice_of(views[1]), views[1])
+
+
 def draw(pointed: Pointed, held: str = "") -> StepView:
     """Draw the view of a step and the link to its page, and return the state of the view.
 

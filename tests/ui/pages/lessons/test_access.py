@@ -13,9 +13,10 @@ from i18n import _, use_language
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.lessons import current_lesson
+from ui.pages.lessons import current_lesson, teaching
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.show.terms import FOR_TEACHERS
 
 KEPT = "Only a class's teacher"
 TEACHERS = {"For the teacher", "Write one", "Go on writing"}
@@ -89,9 +90,11 @@ def test_a_student_s_other_tab_does_not_show_it(rooms: Store, monkeypatch: pytes
 @pytest.mark.usefixtures("rooms")
 def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(current_lesson, "is_open", lambda: True)
+    monkeypatch.setattr(teaching, "is_open", lambda: True)
     link = {"lesson": "attention", "show": "teacher"}
     visitor = asked("lessons", **link)
-    assert any(KEPT in said for said in notes(visitor))
+    (said,) = [said for said in notes(visitor) if KEPT in said]
+    assert not re.search(r"\bClass\b|open", said), "no recipe"
     assert "Aims" not in {one.value for one in visitor.subheader}
     assert offered(asked("lessons")) == set()
     desk = asked("classroom")
@@ -99,6 +102,23 @@ def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch
     code = desk.metric[0].value
     desk.query_params.clear()
     assert "Aims" in {one.value for one in go(desk, "lessons", **link, **{"class": code}).subheader}
+    assert any("opens a class" in one.value for one in desk.caption)
+
+
+@pytest.mark.parametrize("attends", [False, True])
+def test_a_list_without_keys_says_to_teachers_where_they_are(
+    rooms: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, attends: bool
+) -> None:
+    monkeypatch.setattr(current_lesson, "is_open", lambda: True)
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    if attends:
+        rooms.join(rooms.open("somebody else"), hash_cookie("a visitor's"))
+    page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    page.session_state[NOBODY] = "a visitor's"
+    go(page, "lessons")
+    links = [one.proto.page for one in page.main.get("page_link") if one.proto.page == "classroom"]
+    assert (FOR_TEACHERS in notes(page)) is not attends
+    assert len(links) == (1 if attends else 2), "the bar above each page has a link too"
 
 
 @pytest.mark.slow

@@ -92,6 +92,32 @@ def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
 
 
 @pytest.mark.slow
+def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store) -> None:
+    desk = page_of("classroom")
+    press(desk, "Open a class")
+    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    question = come_along()["it_and_animal"].steps[4].question
+    assert question is not None
+    reveal = question.reveal.in_language("en")
+
+    def texts() -> list[str]:
+        assert not desk.exception
+        return [one.value for one in desk.markdown]
+
+    go(desk, "lessons", lesson="it_and_animal", step="4")
+    desk.radio(key="lesson_it_and_animal_4_choice").set_value("animal")
+    press(desk, "Check")
+    assert reveal in texts()
+    press(desk, f"Ask class {code} this")
+    assert reveal not in texts()
+    assert "Check" not in [button.label for button in desk.button]
+    assert any(question.ask.in_language("en") in text for text in texts())
+    assert any("still “animal”" in text for text in texts())
+    made.reveal(code, who)
+    assert reveal in [one.value for one in desk.run().markdown]
+
+
+@pytest.mark.slow
 def test_the_class_answers_above_the_lesson_in_its_own_language(made: Store) -> None:
     teacher, student = "the teacher's", "a student's"
     code = made.open(hash_cookie(teacher))

@@ -13,10 +13,10 @@ from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.library import ORDER, come_along
 from lessons.schema import LessonStep
-from lessons.steps import RESULTS, VIEW
-from tests.support.asking import asked, notes, press
+from lessons.steps import RESULTS, STRONGEST, VIEW
+from tests.support.asking import asked, go, notes, press
 from tests.support.clicking import picture
-from ui.pages.lessons.views import empty_view, withheld_part
+from ui.pages.lessons.views import empty_view, offers_head, withheld_part
 
 QUESTIONS = [
     (name, at)
@@ -114,12 +114,39 @@ def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:
     else:
         next(box for box in page.selectbox if str(box.key).startswith(slot)).set_value(1)
     press(page, "Check")
+    if kind == "head" and "Show the answer" in [button.label for button in page.button]:
+        assert (maps(page) or {})["asks_head"], "a wrong answer does not open the offer of the right head"
+        press(page, "Show the answer")
     assert not page.exception
     assert not any("opens after your first answer" in note for note in notes(page))
     seen = maps(page)
-    assert seen is None or not {"quiet", "asks_head"} & set(seen)
+    assert seen is None or "quiet" not in seen
+    assert seen is None or ("asks_head" in seen) is asks_later(name, at)
     # A view that the lesson does not draw opens by its link.
     assert seen is not None or held == RESULTS or page.get("plotly_chart") or page.get("page_link")
+
+
+def asks_later(name: str, at: int) -> bool:
+    """Return True if a later step asks for a head of the maps of this step."""
+    steps = come_along()[name].steps
+    return any(offers_head(steps[at], step) for step in steps[at + 1 :] if withheld_part(step) == STRONGEST)
+
+
+@pytest.mark.slow
+def test_earlier_steps_do_not_offer_the_head_of_a_later_question() -> None:
+    sought = next(at for at, step in enumerate(come_along()["it_and_animal"].steps) if withheld_part(step) == STRONGEST)
+    assert sought == 2
+    page = asked("lessons", lesson="it_and_animal", step=sought)
+    for at in range(sought):
+        go(page, "lessons", lesson="it_and_animal", step=str(at))
+        assert (maps(page) or {}).keys() & {"asks_head", "quiet"}, at
+    go(page, "lessons", lesson="it_and_animal", step=str(sought))
+    for name, value in {"layer": 3, "head": 1}.items():
+        next(box for box in page.selectbox if str(box.key).endswith(f"_{name}")).set_value(value).run()
+    press(page, "Check")
+    assert "Right." in notes(page)
+    assert not (maps(page) or {}).keys() & {"asks_head", "quiet"}
+    assert "asks_head" not in (maps(go(page, "lessons", lesson="it_and_animal", step="0")) or {"asks_head": True})
 
 
 @pytest.mark.slow
