@@ -77,22 +77,16 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "{first} {then}",
-            first=gettext_lazy(
-                "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; other words give it {usual:.1%} "
-                "on average.",
-                layer=layer,
-                head=head,
-                word=word,
-                to=to,
-                weight=float(given[layer, head]),
-                usual=float(given[layer, head] - beyond[layer, head]),
-            ),
-            then=gettext_lazy(
-                "The difference, {beyond:.1f} percentage points, is the largest of all {heads} heads.",
-                heads=given.size,
-                beyond=100 * float(beyond[layer, head]),
-            ),
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}; other words give it {usual:.1%} on "
+            "average. The difference, {beyond:.1f} percentage points, is the largest of all {heads} heads.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            weight=float(given[layer, head]),
+            usual=float(given[layer, head] - beyond[layer, head]),
+            heads=given.size,
+            beyond=100 * float(beyond[layer, head]),
         ),
         tuple(others),
     )

@@ -10,7 +10,7 @@ from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.run.notices import show_notice
 from ui.streamlit_internals import UploadedFile
 
-WANTED = gettext_lazy("Add one sentence per line, or a table.")
+WANTED = gettext_lazy("Add one sentence per line, or a CSV, TSV, JSON Lines or Parquet table.")
 
 
 def from_file(view: str) -> tuple[str, ...]:

@@ -71,5 +71,5 @@ def test_nobody_looks_at_a_hidden_patch(backend: LocalBackend, models: Path, nam
 
 
 def test_a_patch_that_is_not_there(backend: LocalBackend, models: Path) -> None:
-    with pytest.raises(UserError, match=r"h0-37 .*key is 36\b"):
+    with pytest.raises(UserError, match=r"no token 37; .* 36\b"):
         edited(backend, models, "ViT", MaskKey(0, 37))

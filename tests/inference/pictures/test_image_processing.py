@@ -95,9 +95,9 @@ def test_settings_inside_a_file_of_another_name(tmp_path: Path) -> None:
             "processor Ev",
         ),
         ('{"size": 224}', "processor –"),
-        ('{"image_processor_type": "ViTImageProcessor", "size": 1000000}', "has a size"),
-        ('{"image_processor_type": "ViTImageProcessor", "size": {"height": -1, "width": 4}}', "has a size"),
-        ('{"image_processor_type": "ViTImageProcessor", "size": {"height": "x"}}', "has a size"),
+        ('{"image_processor_type": "ViTImageProcessor", "size": 1000000}', "has size ="),
+        ('{"image_processor_type": "ViTImageProcessor", "size": {"height": -1, "width": 4}}', "has size ="),
+        ('{"image_processor_type": "ViTImageProcessor", "size": {"height": "x"}}', "has size ="),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, content: str | None, said: str) -> None:

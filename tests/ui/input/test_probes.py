@@ -73,7 +73,7 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
         (json.dumps([{**GOOD, "text": "half of a character \ud800"}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": ["a", "\udfff"]}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "text": "x" * 3000}]).encode(), "up to 2,000 characters"),
-        (json.dumps([{**GOOD, "source": ""}]).encode(), "lacks its name"),
+        (json.dumps([{**GOOD, "source": ""}]).encode(), "needs name"),
         (b" " * (MOST_BYTES + 1), "limit is 1,000,000"),
     ],
 )
