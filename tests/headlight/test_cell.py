@@ -103,5 +103,5 @@ def test_a_page_without_scripts_shows_its_picture(page: Page, tmp_path: Path) ->
     still = page.context.browser.new_context(java_script_enabled=False).new_page()  # type: ignore[union-attr]
     still.goto(shown.save(tmp_path / "page.html").as_uri())
     still.locator(".still svg").wait_for()
-    assert "one head is shown" in still.locator(".still").inner_text()
+    assert "this page shows one head" in still.locator(".still").inner_text()
     still.context.close()
