@@ -59,7 +59,7 @@ def test_numbers_with_signs_are_drawn_on_both_sides_of_zero(page: Page, problems
     assert "is −1.00." in page.locator(".truth").inner_text()
     assert page.locator(".matrix > canvas").get_attribute("aria-label") == "square-root colour scale, −1 – 1"
     page.get_by_role("tab", name="Lines").click()
-    page.locator(".lines .note", has_text="below zero; brown: above").wait_for()
+    page.locator(".lines .note", has_text="dashed: below zero").wait_for()
 
 
 def test_a_dark_page_prints_in_light_colours(page: Page, problems: Problems, tmp_path: Path) -> None:
