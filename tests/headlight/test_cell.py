@@ -59,7 +59,7 @@ def test_numbers_with_signs_are_drawn_on_both_sides_of_zero(page: Page, problems
     assert "is −1.00." in page.locator(".truth").inner_text()
     assert page.locator(".matrix > canvas").get_attribute("aria-label") == "square-root colour scale, −1 – 1"
     page.get_by_role("tab", name="Lines").click()
-    page.locator(".lines .note", has_text="below zero; brown: above").wait_for()
+    page.locator(".lines .note", has_text="dashed: below zero").wait_for()
 
 
 def test_a_dark_page_prints_in_light_colours(page: Page, problems: Problems, tmp_path: Path) -> None:
@@ -103,5 +103,5 @@ def test_a_page_without_scripts_shows_its_picture(page: Page, tmp_path: Path) ->
     still = page.context.browser.new_context(java_script_enabled=False).new_page()  # type: ignore[union-attr]
     still.goto(shown.save(tmp_path / "page.html").as_uri())
     still.locator(".still svg").wait_for()
-    assert "one head is shown" in still.locator(".still").inner_text()
+    assert "this page shows one head" in still.locator(".still").inner_text()
     still.context.close()

@@ -150,7 +150,7 @@ def test_a_page_without_scripts_has_a_picture_and_the_reason(tmp_path: Path) -> 
     made = shown(["The", "<b>cat</b>", "sat"])
     content = made.save(tmp_path / "page.html").read_text(encoding="utf-8")
     before = content[: content.index("<script")]
-    assert "one head is shown" in before
+    assert "this page shows one head" in before
     assert "<svg" in before
     assert "&lt;b&gt;cat&lt;/b&gt;</text>" in before
     long = shown([f"w{at}" for at in range(200)])

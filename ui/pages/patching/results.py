@@ -261,10 +261,12 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95% range {low} to {high}).",
-        change=said,
+        "{said} {many} of {heads} heads exceed 95% of {n} random changes in their layer; chance: {mean:.0f} (95% range "
+        "{low} to {high}).",
+        said=said,
         many=many,
         heads=found.heads.size,
+        n=found.random_changes("h"),
         mean=mean,
         low=low,
         high=high,

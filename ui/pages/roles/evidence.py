@@ -290,8 +290,8 @@ def describe_relations(relations: Relations, heads: int) -> str:
         else _("No head finds a relation significantly more often than the baseline.")
     )
     how = _(
-        "Relations are chosen on half of 100 sentences and tested on the rest (corrected for the {tests} heads "
-        "above the rule in the first half). With random weights: {untrained}.",
+        "Relations are chosen on half of 100 sentences and tested on the rest (two-sided, corrected for the "
+        "{tests} heads above the rule in the first half). With random weights: {untrained}.",
         **values,
     )
     return join_sentences(found, how, _describe_power(relations), _pronoun_head(relations))

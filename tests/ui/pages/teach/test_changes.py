@@ -153,7 +153,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     [
         ("running", "teach", "shuffled-label"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
-        ("running", "changes", "Comparing every"),
+        ("running", "changes", "Computing the comparison"),
         ("stopped", "twin", "“Go on”"),
         ("failed", "twin", "The comparison failed. The disk is full."),
     ],

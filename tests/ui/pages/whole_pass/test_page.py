@@ -217,7 +217,7 @@ def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     assert "This head" not in control.options
     assert control.value == ""
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), change="head", becomes="1,5")
-    assert "set to 0" in " ".join(notes(page, "refusal"))
+    assert "Write 0 to ablate a head" in " ".join(notes(page, "refusal"))
 
 
 @pytest.mark.slow
