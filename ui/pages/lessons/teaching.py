@@ -51,7 +51,7 @@ def draw_teachers_key(known: NamedLesson) -> None:
     blocks = teachers_key(known.lesson)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
-        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html")
+        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html", _("Page to print"))
     for block in blocks:
         if isinstance(block, Heading):
             st.subheader(block.text)
