@@ -39,6 +39,7 @@ class StepAnswer:
     draft: Answer | None = None  # the last value of the control, which may not be checked or kept yet
     text: str = ""  # the answer as shown
     right: bool | None = None  # None if the answer was not checked
+    solved: bool = False  # whether this or an earlier answer was right
     said: str = ""  # sentence with the numbers behind the right answer
     tries: int = 0
     hints: int = 0  # number of hints taken
@@ -49,9 +50,9 @@ class StepAnswer:
     def is_over(self) -> bool:
         """Return True if the step is answered or revealed, so that the text after the answer may be shown.
 
-        A wrong answer does not count; an answer that cannot be checked does.
+        A wrong answer does not count, unless an earlier answer was right; an answer that cannot be checked does.
         """
-        return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
+        return self.revealed or self.solved or (self.tries > 0 and self.right is None)
 
 
 def answer_at(name: str, step: int) -> StepAnswer:
@@ -248,7 +249,8 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
         if share is not None:
             hint = gettext_lazy("{percent:g}% is the share {share:g}.", percent=answer, share=share)
             said = join_sentences(hint, said)
-        changes |= {"right": share is not None or right.accepts(answer), "said": said}
+        is_right = share is not None or right.accepts(answer)
+        changes |= {"right": is_right, "solved": before.solved or is_right, "said": said}
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=seen.asked.reading.text)

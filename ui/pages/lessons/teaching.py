@@ -35,6 +35,7 @@ from ui.pages.lessons.views import choice_of, empty_view, model_title
 from ui.pages.lessons.worksheet import draw_print_button
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
 from ui.show.tables import download_button
 from ui.show.text import escape_markdown, format_and_list
 from ui.show.views import link_to_view
@@ -54,7 +55,7 @@ def draw_teachers_key(known: NamedLesson) -> None:
     blocks = teachers_key(known.lesson)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
-        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html")
+        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html", _("Page to print"))
     for block in blocks:
         if isinstance(block, Heading):
             st.subheader(block.text)
@@ -232,6 +233,7 @@ def _preview(lesson: Lesson) -> None:
             _draw_link({"lesson": OWN, "carried": link})
     if link is None:
         show_notice(_("This lesson is too long for a link; share the file."), role="status")
+    _check_answers(lesson)
     draw_markdown(lesson.about)
     for at, step in enumerate(lesson.steps):
         with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):
@@ -242,6 +244,31 @@ def _preview(lesson: Lesson) -> None:
                 draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:
                     st.markdown(f"- {markdown_of(text)}")
+
+
+CHECKED = "lesson_checked"  # session key: the draft whose answers the reader had computed
+
+
+def _check_answers(lesson: Lesson) -> None:
+    """Draw the button that computes the right answers, and then the steps without an answer, with the reasons."""
+    asked = [(at, step, step.question) for at, step in enumerate(lesson.steps, 1) if step.question is not None]
+    if not asked:
+        return
+    text = draft()
+    if st.session_state.get(CHECKED) != text:
+        st.button(_("Check answers"), key="lesson_check_answers", on_click=st.session_state.update,
+                  args=({CHECKED: text},), help=_("Computes the answer to every question"))  # fmt: skip
+        return
+    computed = 0
+    for nth in stoppable_steps(f"lesson_answers:{hash(text)}", len(asked), _("Running the model")):
+        at, step, question = asked[nth]
+        try:
+            right_answer(question, empty_view(step.view).asked)
+            computed += 1
+        except (Unanswerable, UserError) as error:
+            show_notice(_("Step {at}: {reason}", at=at, reason=error_message(error)))
+    if computed == len(asked):
+        show_notice(_("Every answer can be computed."), role="status")
 
 
 def _faults(faults: list[Fault]) -> None:

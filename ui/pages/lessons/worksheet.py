@@ -29,7 +29,7 @@ MOST = 40  # words of a table
 MOST_ROWS = 6  # words whose weights a table has
 MOST_CELLS = 100_000  # weights in the maps of all heads together
 FREE_LINES = 4  # lines for a free answer on paper
-SHEET = "lesson_sheet"  # Session key: the lesson, language and answers of the last worksheet, and its blocks.
+SHEET = "lesson_sheet"  # Session key: the lesson, language and answers of the last worksheets, and their blocks.
 # Checks that the printed numbers or maps answer; the other checks need a view of the app
 PRINTED = ("most_looked_at", "weight", "usual", "weight_rank", "source_of", "across")
 ALL_HEADS = (
@@ -56,9 +56,10 @@ def draw_worksheet(known: NamedLesson) -> None:
 
 
 def _draw_files(known: NamedLesson) -> None:
-    blocks = _current_worksheet(known)
+    empty, blocks = _current_worksheets(known)
     with st.container(horizontal=True):
-        draw_print_button(known, blocks, "headlight-worksheet.html")
+        draw_print_button(known, empty, "headlight-empty-worksheet.html", _("Print empty sheet"))
+        draw_print_button(known, blocks, "headlight-worksheet.html", _("Print my answers"))
         download_button(
             _("Save the worksheet"),
             in_markdown(blocks),
@@ -89,38 +90,51 @@ def _draw_files(known: NamedLesson) -> None:
         )
 
 
-def _current_worksheet(known: NamedLesson) -> list[Block]:
-    """Return the worksheet of the answers so far.
+def _current_worksheets(known: NamedLesson) -> tuple[list[Block], list[Block]]:
+    """Return the empty worksheet, and the worksheet of the answers so far.
 
-    Its maps take a second, so it is made again only if the lesson, an answer or the language has changed.
+    Their maps take a second, so they are made again only if the lesson, an answer or the language has changed.
     """
     source = (known, active_language(), _question_steps(known))
     if SHEET not in st.session_state or st.session_state[SHEET][0] != source:
-        st.session_state[SHEET] = (source, worksheet(known))
-    blocks: list[Block] = st.session_state[SHEET][1]
+        st.session_state[SHEET] = (source, worksheets(known))
+    blocks: tuple[list[Block], list[Block]] = st.session_state[SHEET][1]
     return blocks
 
 
-def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str) -> None:
+def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str, label: str) -> None:
     """Draw the button that saves a sheet of a lesson as ``file``, an HTML page."""
     page_title, help = markdown_of(known.lesson.title), _("A page with formulas and figures; it opens the print dialog")
-    download_button(_("Page to print"), in_html(page_title, blocks, active_language()), file, help, kind="text/html",
-                    key=file)  # fmt: skip
+    download_button(label, in_html(page_title, blocks, active_language()), file, help, kind="text/html", key=file)
 
 
-def worksheet(known: NamedLesson) -> list[Block]:
-    """Return the worksheet: each question with its text, figures and numbers, and the reader's answer."""
-    blocks: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
+def worksheets(known: NamedLesson) -> tuple[list[Block], list[Block]]:
+    """Return the empty worksheet, and the worksheet with the reader's answers.
+
+    Both contain each question with its text, figures and numbers.
+    """
+    empty: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
+    answered = [*empty]
     for at, step, question, found in _question_steps(known):
-        blocks += [Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))]
-        own = _own_text(step, found)
-        blocks += view_blocks(step, question, own)
-        blocks.append(Prose(_("**Question.** {ask}", ask=markdown_of(question.ask))))
-        blocks += [Quotation(_("Read: {text}", text=own))] if own else []
-        blocks.append(_answer_block(question, found))
-        if found.is_over and found.said:
-            blocks.append(Prose(f"{_verdict(found)} {translate(found.said)}"))
-    return blocks
+        own, views = _own_text(step, found), list(view_blocks(step, question))
+        empty += _question_blocks(at, step, question, StepAnswer(), views)
+        answered += _question_blocks(
+            at, step, question, found, list(view_blocks(step, question, own)) if own else views
+        )
+    return empty, answered
+
+
+def _question_blocks(
+    at: int, step: LessonStep, question: LessonQuestion, found: StepAnswer, views: list[Block]
+) -> Iterator[Block]:
+    """Yield a question of the worksheet with its ``views``, and with the answer ``found`` or room for an answer."""
+    yield from (Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text)), *views)
+    yield Prose(_("**Question.** {ask}", ask=markdown_of(question.ask)))
+    if own := _own_text(step, found):
+        yield Quotation(_("Read: {text}", text=own))
+    yield _answer_block(question, found)
+    if found.is_over and found.said:
+        yield Prose(f"{_verdict(found)} {translate(found.said)}")
 
 
 def _own_text(step: LessonStep, found: StepAnswer) -> str:

@@ -113,6 +113,15 @@ def test_enter_checks_the_answer() -> None:
 
 
 @pytest.mark.slow
+def test_a_solved_question_stays_solved_after_a_wrong_answer() -> None:
+    page = asked("lessons", lesson="attention", step="1")
+    for typed in (5.0, 7.0):
+        page.number_input(key="lesson_attention_1_number").set_value(typed).run()
+        assert any(expander.label.startswith("Worksheet: 1 of") for expander in page.expander)
+    assert str(NOT_YET) in notes(page)
+
+
+@pytest.mark.slow
 def test_a_percentage_is_accepted_for_a_share() -> None:
     name, at = next(
         (name, at)

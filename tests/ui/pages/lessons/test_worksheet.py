@@ -31,7 +31,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[int, StepAnswer]:
 
 def sections(name: str) -> dict[int, str]:
     """Return the parts of a lesson's worksheet by step, from 0."""
-    text = in_markdown(worksheet.worksheet(NamedLesson(name, come_along()[name])))
+    text = in_markdown(worksheet.worksheets(NamedLesson(name, come_along()[name]))[1])
     parts = re.split(r"(?m)^## (\d+)\. ", text)[1:]
     return {int(number) - 1: part for number, part in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -104,7 +104,7 @@ def test_a_question_about_heads_has_their_maps(name: str) -> None:
 
 def quotations(known: NamedLesson) -> list[str]:
     """Return the quoted texts of a lesson's worksheet."""
-    return [block.text for block in worksheet.worksheet(known) if isinstance(block, Quotation)]
+    return [block.text for block in worksheet.worksheets(known)[1] if isinstance(block, Quotation)]
 
 
 def test_a_text_that_readers_may_replace_is_printed_unless_they_did(answers: dict[int, StepAnswer]) -> None:
@@ -164,12 +164,30 @@ def test_answers_are_ticked_or_quoted(answers: dict[int, StepAnswer]) -> None:
     assert found[3].count("- [ ]") == 2
 
 
+def test_a_sheet_for_the_class_has_no_answers_of_its_author(answers: dict[int, StepAnswer]) -> None:
+    known = NamedLesson("attention", come_along()["attention"])
+    before = worksheet.worksheets(known)[0]
+    answers |= {
+        1: StepAnswer(5.0, text="5", tries=1, right=True, solved=True, said="The answer: 5."),
+        3: StepAnswer("larger"),
+    }
+    empty, answered = map(in_markdown, worksheet.worksheets(known))
+    assert empty == in_markdown(before) != answered
+    assert "The answer: 5." in answered
+    assert "- [x]" not in empty
+
+
 def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
     page: AppTest = asked("lessons", lesson="attention", step=1)
     assert "worksheet_text" not in {str(one.proto.id) for one in page.get("download_button")}
     page.session_state["worksheet"] = True
     text = saved(page.run(), "Save the worksheet")
     assert "(2, 1)" in text
-    paper = saved(page, "Page to print")
+    paper = saved(page, "Print my answers")
     assert "<msqrt>" in paper
     assert "print()" in paper
+    page.number_input(key="lesson_attention_1_number").set_value(5.0).run()
+    page.session_state["worksheet"] = True
+    page.run()
+    assert "<blockquote>5</blockquote>" in saved(page, "Print my answers")
+    assert "<blockquote>5</blockquote>" not in saved(page, "Print empty sheet")

@@ -112,6 +112,29 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
 
 
 @pytest.mark.slow
+def test_the_editor_names_the_steps_without_an_answer() -> None:
+    page = written(SMALL)
+    assert notes(page, "refusal") == []
+    press(page, "Check answers")
+    (reason,) = notes(page, "refusal")
+    assert reason.startswith("Step 2: ")
+    whole = source("it_and_animal").replace('over = "street"', 'over = "stret"', 1)
+    at = next(
+        at
+        for at, step in enumerate(lesson_of(whole).steps, 1)
+        if step.question is not None and step.question.check is not None and "stret" in str(step.question.check.given)
+    )
+    page.text_area(key=teaching.BOX).set_value(whole).run()
+    assert notes(page, "refusal") == [], "another text is checked again"
+    press(page, "Check answers")
+    assert notes(page, "refusal") == [f"Step {at}: The text has no “stret”."]
+    page.text_area(key=teaching.BOX).set_value(source("it_and_animal")).run()
+    press(page, "Check answers")
+    assert notes(page, "refusal") == []
+    says(page, "Every answer can be computed.")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("link", "said"),
     [
