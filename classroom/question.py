@@ -218,7 +218,7 @@ def _number(said: str) -> str:
         value = math.nan
     if not math.isfinite(value):
         raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80]))
-    return f"{value:g}{plain[len(number) :]}"
+    return f"{value:.12g}{plain[len(number) :]}"
 
 
 def format_answer(question: Question, answer: str) -> str:

@@ -248,8 +248,7 @@ def how_to_read() -> None:
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
                 "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated "
                 "gradients*, of the cosine with the final vector: {steps} steps from zero embeddings, omitted if "
-                "the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
-                "- For a *label*, ablation and gradients explain its logit, the others the task head's vector.",
+                "the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
                 missed=MOST_MISSED,
