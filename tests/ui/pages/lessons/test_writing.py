@@ -131,7 +131,7 @@ def test_the_editor_names_the_steps_without_an_answer() -> None:
     page.text_area(key=teaching.BOX).set_value(source("it_and_animal")).run()
     press(page, "Check answers")
     assert notes(page, "refusal") == []
-    says(page, "Every answer can be computed.")
+    assert any("computed" in said for said in notes(page))
 
 
 @pytest.mark.slow
