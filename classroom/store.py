@@ -25,7 +25,7 @@ LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # no ambiguous characters: I, L, O,
 LENGTH = 6
 MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
 MOST_CARDS = 20  # cards of a single author
-LONGEST_NAME, LONGEST_VIEW = 40, 8_000
+LONGEST_NAME, LONGEST_VIEW = 40, 24_000  # characters; a view is an address
 KEPT = 24 * 3600  # lifetime of an unchanged class in seconds
 # Lead of the system clock over the monotonic clock, in seconds, that counts as a change of the clock
 SET = 3600
