@@ -78,6 +78,10 @@ _LETTERS: dict[str, type[Ablate | Uniform | MaskKey | ZeroValue]] = {
 }
 _PARTS = {"": "", "e": "encoder", "d": "decoder", "x": "cross"}
 _ONE = re.compile(r"([auchm])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
+FORMS = gettext_lazy(
+    "a3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 → 2. In layer 3, h3-2 masks token 2, m3-2 "
+    "zeroes its value."
+)
 
 
 def pack(edits: Sequence[Edit]) -> str:
@@ -122,9 +126,9 @@ def _unpack_edit(word: str) -> Edit:
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
             gettext_lazy(
-                "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (uniform weights), c3-1-8-2 "
-                "(mask edge 8 → 2), h3-2 (mask key 2 in layer 3) or m3-2 (zero its value).",
+                "{word!r} is not an edit. {forms}",
                 word=word[:40],
+                forms=FORMS,
             )
         )
     part = _PARTS[found[2]]

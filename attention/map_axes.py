@@ -247,15 +247,13 @@ def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
     if abs(whole / 100 - 1) <= UNEVEN:
         return InvalidAttention(
             _(
-                "The rows of layer {layer} sum to 100, as percentages do. Divide all layers: [a / 100 "
-                "for a in attentions].",
+                "The rows of layer {layer} sum to 100. Divide all layers: [a / 100 for a in attentions].",
                 layer=at,
             )
         )
     return InvalidAttention(
         _(
-            "The rows of layer {layer} sum to {whole:.4g}; the limit is 1. Divide all layers by "
-            "{whole:.4g}, the number of heads if heads were summed.",
+            "The rows of layer {layer} sum to {whole:.4g}; the limit is 1. Divide all layers by {whole:.4g}.",
             layer=at,
             whole=whole,
         )

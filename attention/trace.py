@@ -220,7 +220,7 @@ class Trace:
         if not isinstance(record, Record):
             raise Unavailable(
                 gettext_lazy(
-                    "{architecture} reports attention maps only, without queries, keys and values. Try BERT or GPT-2.",
+                    "{architecture} reports attention maps only. Try BERT or GPT-2.",
                     architecture=self.model.architecture,
                 )
             )

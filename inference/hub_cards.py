@@ -134,7 +134,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words, sentence order"),
         47_000_000,
-        gettext_lazy("One layer used twelve times, so the same heads process the text repeatedly."),
+        gettext_lazy("One layer used twelve times."),
     ),
     ModelCard(
         "google/electra-base-discriminator",

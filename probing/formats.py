@@ -35,7 +35,7 @@ def text_of(content: bytes, encoding: str = "") -> str:
     line = content[: first_damage(content)].count(b"\n") + 1
     raise UserError(
         gettext_lazy(
-            "Line {line} is not UTF-8, as in CoNLL-U; it may be {encoding}. Convert the file.",
+            "Line {line} is not UTF-8; it may be {encoding}. Convert the file.",
             line=line,
             encoding=guessed,
         )

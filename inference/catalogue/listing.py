@@ -114,7 +114,7 @@ SMOLLM_CARD = ModelCard(
     gettext_lazy("English"),
     gettext_lazy("next word"),
     98_000_000,
-    gettext_lazy("Extra: a small language model in 5 bits; nine heads share three sets of keys and values."),
+    gettext_lazy("Extra: a small language model in 5 bits."),
     embedded=True,
     downloaded=True,
     spells=True,

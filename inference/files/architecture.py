@@ -88,9 +88,8 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
     if not heads or model_type in _NO_ATTENTION:
         raise UserError(
             gettext_lazy(
-                "{name} ({model_type}) has no attention. Try BERT or GPT-2.",
-                name=name,
-                model_type=model_type,
+                "{name} reports no attention. Try BERT or GPT-2.",
+                name=f"{name} ({model_type})",
             ),
             way_out="embedded",
         )
@@ -110,9 +109,8 @@ def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserErr
     """Return the error for a model that reads neither text nor pictures as patches."""
     if model_type in WINDOWS:
         said = gettext_lazy(
-            "{name} ({model_type}) attends inside windows only. Try ViT or DINOv2.",
-            name=name,
-            model_type=model_type,
+            "{name} attends inside windows only. Try ViT or DINOv2.",
+            name=f"{name} ({model_type})",
         )
     elif inputs == "pixel_values":
         said = gettext_lazy(

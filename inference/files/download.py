@@ -210,7 +210,7 @@ class Download:
             partial.unlink()
             self._arrived.pop(file.name, None)
             raise UserError(
-                gettext_lazy("The download of {id} failed. Start it again.", id=self.offer.id),
+                gettext_lazy("{name} of {id} arrived damaged. Start again.", name=file.name, id=self.offer.id),
                 way_out="retry",
             )
         os.replace(partial, self._blob(file))

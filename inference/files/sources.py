@@ -105,7 +105,7 @@ PREFIX = "taught/"
 ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes in base64url
 JOB, MODEL, SCORES = "job.json", "model", "evaluation.json"
 MOST_BYTES = 100_000  # the largest job.json that is read
-GONE = gettext_lazy("This fine-tuned model was deleted, by its owner or to make room. Pick another model.")
+GONE = gettext_lazy("This fine-tuned model was deleted. Pick another model.")
 
 
 def fine_tuned_root(settings: Settings) -> Path:

@@ -174,9 +174,8 @@ def parts(
     if odd:
         raise UserError(
             gettext_lazy(
-                "{name} attends inside {windows} windows only. Try ViT.",
+                "{name} attends inside windows only. Try ViT or DINOv2.",
                 name=type(model).__name__,
-                windows=odd[0].query.shape[0] // batch,
             )
         )
     crops = [_Crop(sample, *spans) for sample in range(batch)]

@@ -245,7 +245,7 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
     except UserError as refusal:
         raise UserError(
             gettext_lazy(
-                "{architecture} reports attention maps only, without queries, keys and values. Try BERT or GPT-2.",
+                "{architecture} reports attention maps only. Try BERT or GPT-2.",
                 architecture=loaded.id.name,
             )
         ) from refusal

@@ -135,7 +135,7 @@ def count_tokens(loaded: LoadedModel, question: TextSizes) -> TokenCounts:
     unknown: list[int] = []
     for first in range(0, len(texts), CHUNK):
         with as_user_error(
-            gettext_lazy("The tokenizer of {name} cannot read one of these texts.", name=loaded.id.name), way_out=None
+            gettext_lazy("The tokenizer cannot read one of these texts. Pick another model."), way_out=None
         ):
             rows = tokenizer(texts[first : first + CHUNK], verbose=False)["input_ids"]
         tokens += map(len, rows)

@@ -187,7 +187,7 @@ def _candidate(  # noqa: PLR0913  # all that the score depends on
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     try:
         if question.cut is not None:
-            raise UserError(gettext_lazy("The text was truncated, but scoring words needs all of it. Shorten it."))
+            raise UserError(gettext_lazy("Scoring words needs the whole text. Shorten it."))
         pieces = pieces_of(loaded, row, texts, run.start, gap + word)
         if len(row) + len(pieces) - 1 > loaded.limit:
             raise UserError(

@@ -27,7 +27,6 @@ from inference.text.pieces import decode_bytes
 from inference.text.tokenizer_steps import in_words
 
 LONGEST = 200  # most characters of a word for which the steps are shown
-APART = gettext_lazy("The steps of this tokenizer do not reproduce its result.")
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
@@ -44,10 +43,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
     tokens = _tokens(loaded, reading)
     sides: tuple[TokenizedText, ...] = ()
     if backend is not None:
-        with as_user_error(
-            gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=loaded.id.name),
-            way_out="text",
-        ):
+        with as_user_error(_unavailable(loaded.id.name), way_out="text"):
             sides = tuple(_side(loaded, backend, text, tokens, at) for at, text in enumerate(texts))
     apart = backend is not None and not all(_is_outcome(backend, side, tokens) for side in sides)
     return Steps(
@@ -61,7 +57,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
         unknown=str(tokenizer.unk_token or ""),
         sides=() if apart else sides,
         tokens=tokens,
-        why=_slow_tokenizer_note(loaded.id.name) if backend is None else APART if apart else "",
+        why=_slow_tokenizer_note(loaded.id.name) if backend is None else _unavailable(loaded.id.name) if apart else "",
     )
 
 
@@ -70,6 +66,11 @@ def _slow_tokenizer_note(name: str) -> str:
         "The tokenizer of {name} (Python or SentencePiece) returns only its result.",
         name=name,
     )
+
+
+def _unavailable(name: str) -> str:
+    """Return the note for a text whose tokenizer steps fail or do not reproduce the tokenizer's result."""
+    return gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=name)
 
 
 def _tokens(loaded: LoadedModel, reading: Encoding) -> tuple[Token, ...]:
@@ -196,9 +197,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
         )
     backend = loaded.reader.tokenizer.backend_tokenizer
     algorithm = type(backend.model).__name__
-    with as_user_error(
-        gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=name), way_out=None
-    ):
+    with as_user_error(_unavailable(name), way_out=None):
         if algorithm == "WordPiece":
             found = tokenizer_steps.wordpiece(word, backend.model)
         elif algorithm in ("BPE", "Unigram"):
@@ -207,13 +206,13 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
         else:
             raise UserError(
                 gettext_lazy(
-                    "{name} uses {algorithm}, which has no steps: words are in its vocabulary or not.",
+                    "{name} uses {algorithm}, which has no steps.",
                     name=name,
                     algorithm=algorithm,
                 )
             )
     if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):
-        raise UserError(gettext_lazy("The tokenizer steps of {name} cannot be shown for this text.", name=name))
+        raise UserError(_unavailable(name))
     return _make_readable(found, loaded.reader.style)
 
 

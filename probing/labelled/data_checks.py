@@ -171,8 +171,7 @@ class LengthFit:
         if 3 * self.unknown < self.tokens:
             return ""
         return gettext_lazy(
-            "The model does not know {unknown:,} of {tokens:,} tokens, so it would learn little. "
-            "Choose a model of their language.",
+            "The model does not know {unknown:,} of {tokens:,} tokens. Choose a model of their language.",
             unknown=self.unknown,
             tokens=self.tokens,
         )

@@ -120,7 +120,7 @@ def test_edits_are_told_in_words() -> None:
         "layer 0: token 1 masked",
         "layer 1: token 2 masked",
         "head 0-2: 3 → 4 masked",
-        "layer 0: value of token 3 set to zero",
+        "layer 0: value of token 3 zeroed",
     ]
 
 

@@ -373,8 +373,8 @@ def test_masked_numbers_are_no_weight() -> None:
         (np.tril(maps()) / np.tril(maps()).sum(-1, keepdims=True) * 100, "a / 100"),
         ([maps()[0], maps()[1] * 100], "layer 1 .*a / 100"),
         (np.full((1, 300, 300), 1 / 3), "a / 100"),
-        (maps() * 255, "by 255,"),
-        (maps().sum(axis=1), f"by {HEADS},"),
+        (maps() * 255, r"by 255\."),
+        (maps().sum(axis=1), rf"by {HEADS}\."),
     ],
 )
 def test_percentages_are_named_with_their_divisor(given: Any, divisor: str) -> None:

@@ -96,7 +96,7 @@ def test_what_has_no_queries_and_keys_says_so(page: Page, own_app: App, folder: 
     problems.allow(DEEP_LINK)
     open_page(page, own_app.url, model=str(folder / "deberta"), text=TEXT)
     painted(page)
-    expect(page.get_by_text("queries, keys and values")).to_be_visible()
+    expect(page.get_by_text("attention maps only")).to_be_visible()
     open_page(page, own_app.url, "/bertviz", model=str(folder / "deberta"), text=TEXT, bertviz="neuron")
     expect(page.get_by_text("the neuron view needs queries and keys")).to_be_visible()
 

@@ -251,6 +251,6 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app
 
 def test_maps_only_show_what_there_is(page: Page, app_url: str, folder: Path) -> None:
     open_page(page, app_url, PATH, model=str(folder / "deberta"), text="a cat played")
-    expect(note(page, "queries, keys and values")).to_be_visible()
+    expect(note(page, "attention maps only")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
     expect(page.get_by_role("button", name="Next")).to_have_count(0)

@@ -70,10 +70,10 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: unpack("q{0}"),
-            "'q{0}' is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (uniform weights),"
-            " c3-1-8-2 (mask edge 8 → 2), h3-2 (mask key 2 in layer 3) or m3-2 (zero its value).",
-            "'q{0}' 不是编辑代码。应为 a3-1（消融头 3-1）、u3-1（均匀权重）、c3-1-8-2（屏蔽边 8 → 2）、"
-            "h3-2（屏蔽第 3 层的键 2）或 m3-2（将其值置零）。",
+            "'q{0}' is not an edit. a3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 → 2. "
+            "In layer 3, h3-2 masks token 2, m3-2 zeroes its value.",
+            "'q{0}' 不是编辑代码。a3-1：消融头 3-1。u3-1：均匀权重。c3-1-8-2：屏蔽边 8 → 2。"
+            "在第 3 层，h3-2 屏蔽词元 2，m3-2 把它的值置零。",
         ),
     ],
 )

@@ -151,7 +151,7 @@ LONGEST = 300.0  # seconds after which a run is killed
 MOST_STEPS, MOST_SEED = 2_000, 999  # limits of a visitor's request
 MOST_KEPT = 100  # kept runs, of a few kilobytes each
 BUSY = gettext_lazy("Another network is training. Try again in some minutes.")
-FULL = gettext_lazy("No more networks can be trained until a restart. The recordings remain.")
+FULL = gettext_lazy("No more networks can be trained until a restart.")
 TOO_LONG = gettext_lazy(
     "Ended after {longest:.0f} seconds: this machine is busy. Try later, or use fewer steps.",
     longest=LONGEST,

@@ -290,7 +290,7 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "{for_it}: the word supports the label; {against}: it opposes it (masked in every layer). "
+            "{for_it}: the word raises the logit; {against}: it lowers it (masked in every layer). "
             "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the vector of "
             "{reader}.",
             against=translate(against),

@@ -62,12 +62,9 @@ def pick_part(trace: Trace, look: ViewOptions) -> None:
 def _describe_missing(trace: Trace, look: ViewOptions) -> str:
     """Return a sentence with the reason for missing queries, keys and values."""
     if trace.is_signed(look.part or None):
-        return _(
-            "These maps hold signed numbers, such as attributions: rows need not sum to one, and "
-            "there are no queries, keys and values."
-        )
+        return _("These maps hold signed numbers, such as attributions: rows need not sum to one.")
     return _(
-        "{architecture} reports attention maps only, without queries, keys and values. Try BERT or GPT-2.",
+        "{architecture} reports attention maps only. Try BERT or GPT-2.",
         architecture=trace.model.architecture,
     )
 

@@ -65,10 +65,7 @@ def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
             _("Show pronoun head"),
             key=KEY,
             icon=":material/link:",
-            help=_(
-                "Chosen and scored on different sentences. Right: more weight on the antecedent than on the other "
-                "candidate."
-            ),
+            help=_("Scored on held-out sentences. Right: more weight on the antecedent than on the other candidate."),
             on_click=set_view_state,
             kwargs={"layer": found.layer, "head": found.head},
             width="content",

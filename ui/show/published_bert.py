@@ -37,7 +37,7 @@ def answers(title: str, found: MaskedAccuracy) -> str:
     return _(
         "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} first and "
         "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}); of "
-        "{pairs:,} pairs it judges {follows:.1%} correctly. It knows few facts.",
+        "{pairs:,} pairs it judges {follows:.1%} correctly.",
         title=title,
         masked=found.masked,
         first=found.first,

@@ -124,7 +124,7 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"model_type": "mamba"}, "has no attention"),
+        ({"model_type": "mamba"}, "reports no attention"),
         ({"model_type": "swin"}, "attends inside windows"),
         ({"model_type": "yolos"}, "has no patches"),
         ({"model_type": "whisper"}, "reads sound or video"),

@@ -316,7 +316,7 @@ def test_two_hundred_masks_are_too_many_where_the_text_is_short_enough(backend: 
 def test_a_cut_text(backend: LocalBackend, root: Path) -> None:
     found = ask(backend, root, text="The [MASK] " + "cat " * 60, cut=9, words=("it",))
     assert len(found.row) == 9
-    assert "truncated" in found.candidates[0].problem
+    assert "whole text" in found.candidates[0].problem
     with pytest.raises(UserError, match="is hidden"):
         ask(backend, root, text="cat " * 60 + "[MASK]", cut=9)
 

@@ -68,7 +68,7 @@ def test_a_decoder_without_padding_fills_up_with_its_end(tmp_path: Path, kind: s
     [
         ("t5", "classify", "reads one text and writes another"),
         ("marian", "tag", "reads one text and writes another"),
-        ("mamba", "classify", "has no attention"),
+        ("mamba", "classify", "reports no attention"),
     ],
 )
 def test_what_reads_no_single_text_with_attention_is_refused(

@@ -106,7 +106,7 @@ def test_a_page_reads_the_model_as_it_is_now_whatever_its_address_says(place: Pa
     assert not page.exception
     fine_tuning.queue().remove(job.id)
     page.run()
-    assert "make room" in " ".join(notes(page, "refusal"))
+    assert "was deleted" in " ".join(notes(page, "refusal"))
 
 
 @pytest.mark.slow

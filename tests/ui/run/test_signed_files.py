@@ -24,7 +24,7 @@ def test_the_microscope_shows_it(opened: str) -> None:
     page = asked("explore", opened=opened)
     assert not page.exception
     assert notes(page, "refusal") == []
-    (said,) = (note for note in notes(page) if "queries, keys and values" in note)
+    (said,) = (note for note in notes(page) if "signed numbers" in note)
     assert said.startswith("These maps hold signed")
     assert "rows need not" in said
 

@@ -238,17 +238,17 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Rows estimate the effect of each word on the chosen word's last vector. *Ablated* measures "
-                "it: the word is masked in every layer. Methods of another order do not explain it "
+                "- Rows estimate each word's effect on the chosen word's last vector. *Ablated* measures it by "
+                "masking the word in every layer. Methods of another order do not explain it "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-                "- *Attention*: last layer, mean over heads. *Attention rollout*, *Attention flow*: all "
-                "layers, half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: "
-                "last layer ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
+                "- *Attention*: last layer, mean over heads. *Attention rollout*, *Attention flow*: all layers, half "
+                "residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
                 "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
-                "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated "
-                "gradients*, of the cosine with the final vector: {steps} steps from zero embeddings, omitted if "
-                "the error exceeds {missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).",
+                "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated gradients*, of "
+                "the cosine with the final vector: {steps} steps from zero embeddings, omitted if the error exceeds "
+                "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
                 missed=MOST_MISSED,

@@ -230,11 +230,12 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
     above, below = map(translate, sides(theme()))
     st.caption(
         _(
-            "{below}: the word supports the answer; {above}: it opposes it (masked in every layer). "
-            "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the answer's "
-            "vectors.",
-            above=above,
-            below=below.capitalize(),
+            "{for_it}: the word raises the logit; {against}: it lowers it (masked in every layer). "
+            "*Gradient*, *Integrated gradients* and *Ablated* explain the logit, other methods the vector of "
+            "{reader}.",
+            against=above,
+            for_it=below.capitalize(),
+            reader=_("the answer"),
         )
     )
     download_table(words_csv(ways, cells), "headlight-answer-words.csv", key="answers_save_words", provenance=origin)

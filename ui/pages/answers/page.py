@@ -28,11 +28,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The model reads [CLS] question [SEP] passage [SEP]; each token gets a start and an end "
-                "logit ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 4.2).\n"
-                "- In SQuAD 2.0, [CLS] means “no answer” "
-                "([arXiv:1806.03822](https://arxiv.org/abs/1806.03822)).\n"
-                "- Long passages are read in overlapping windows; the best span is the answer.\n"
+                "- The model reads [CLS] question [SEP] passage [SEP]; each token gets a start and an end logit "
+                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 4.2).\n"
+                "- In SQuAD 2.0, [CLS] means “no answer” ([arXiv:1806.03822](https://arxiv.org/abs/1806.03822)).\n"
+                "- Long passages are read in overlapping windows.\n"
                 "- A high probability does not prove understanding: added sentences mislead such models "
                 "([arXiv:1707.07328](https://arxiv.org/abs/1707.07328))."
             )
@@ -86,8 +85,8 @@ def _offer_training(who: PageModel) -> None:
     """Draw a notice that the model cannot answer, and a link to the training of a model that can."""
     show_notice(
         _(
-            "{model} cannot answer questions. Choose “DistilBERT, SQuAD” as the model, or train one on 157 questions "
-            "or your own file:",
+            "{model} cannot answer questions. Choose “DistilBERT, SQuAD”, or train a model on 157 questions or your "
+            "own file:",
             model=who.title,
         ),
         "status",

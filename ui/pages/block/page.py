@@ -292,12 +292,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each of N layers has **attention**, which mixes tokens, and a **feed-forward** part "
-                "for each token alone; inputs are added to outputs "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
+                "- Each of N layers has **attention**, which mixes tokens, and a **feed-forward** part for each token "
+                "alone; inputs are added to outputs ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section "
+                "3.1).\n"
                 "- Norms follow the addition (post-norm) or precede each part (pre-norm, "
-                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)).\n"
-                "- Attention compares n² pairs; everything else grows with n."
+                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745))."
             )
         )
 

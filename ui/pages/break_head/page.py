@@ -221,9 +221,8 @@ def _draw_help() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Test a claim about a head with sentences that could refute it.\n"
-                "- **Fooled**: the pronoun attends more to the other noun, by over {least}. "
-                "**Undecided**: the weights differ less.\n"
+                "- **Fooled**: the pronoun attends more to the other noun, by over {least}. **Undecided**: the "
+                "weights differ less.\n"
                 "- One sentence does not refute a score over many; it shows where the head fails.",
                 least=in_points(LEAST),
             )

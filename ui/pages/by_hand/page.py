@@ -141,14 +141,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each token has a **query**, a **key** and a **value**: rows of Q, K and V. A weight "
-                "is the softmax of query · key over √d_k; the result mixes the values "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal "
-                "mask** zeroes weights of later tokens.\n"
-                "- Each **head** has d_k columns; **W_O** mixes the heads (section 3.2.2). Residual "
-                "sum, LayerNorm and feed-forward follow (sections 3.1 and 3.3).\n"
-                "- Products with a vector per **word** give the next word (section 3.4). Omitted: "
-                "biases, dropout, learned factors."
+                "- Each token has a **query**, a **key** and a **value**: rows of Q, K and V. A weight is the softmax "
+                "of query · key over √d_k; the result mixes the values "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** zeroes "
+                "weights of later tokens.\n"
+                "- **W_O** mixes the **heads** (section 3.2.2). Residual sum, LayerNorm and feed-forward follow "
+                "(sections 3.1 and 3.3).\n"
+                "- Products with a vector per **word** give the next word (section 3.4). Omitted: biases, dropout, "
+                "learned factors."
             )
         )
 

@@ -67,7 +67,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
         "((Ablate(*head),) for head in heads)", "as_head_map(heads, effects)", Ablate=Ablate, as_head_map=as_head_map
     )
     about = partial(case.provenance, is_edited=False, heads=len(found))
-    test = _("Ablation, one head at a time: its part of the input of W_O is zero.")
+    test = _("Heads are ablated one at a time: their outputs are zero.")
     draw_chart(figure, ALL, on_click=partial(_on_click, case), about=about, computation=computation, test=test)
     st.caption(join_sentences(test, _("Frame: selected; cross: ablated; ring: uniform weights.")))
     rows = heads_csv(places, found, case.watch.effect)

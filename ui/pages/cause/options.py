@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, drop_token_edits
+from attention.edits import FORMS, Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, drop_token_edits
 from attention.view import DisplayToken, View
-from i18n import _, gettext_lazy
+from i18n import _, gettext_lazy, translate
 from ui.ablation.controls import draw_panel, toggle_kept_edits
 from ui.ablation.edits import Head, at_token, keep_only, swap_heads, toggle_edits
 from ui.input.controls import bound_widget
@@ -179,8 +179,5 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
             edits,
             offered=[Ablate(*place) for place in places],
             shortcuts=shortcuts,
-            form=_(
-                "a3-1 or 3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 → 2. In "
-                "layer 3, h3-2 masks token 2, m3-2 zeroes its value."
-            ),
+            form=translate(FORMS),
         )

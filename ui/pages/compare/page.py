@@ -333,9 +333,8 @@ def how_to_read() -> None:
             _(
                 "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish them.\n"
                 "- Rows are compared by Jensen–Shannon divergence "
-                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads: "
-                "compare with controls.\n"
-                "- Heads of unrelated models are matched by attention on the same sentences."
+                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads: compare with "
+                "controls."
             )
         )
 

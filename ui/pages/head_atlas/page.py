@@ -113,7 +113,7 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
         about=partial(atlas_provenance, atlas),
         computation=_finder_computation(atlas, options, chosen),
     )
-    st.caption(_("Click a head to see its windows. Labelled heads have names if there is room."))
+    st.caption(_("Click a head to see its windows."))
 
 
 def _finder_computation(atlas: Atlas, options: HeadAtlasOptions, chosen: int) -> Computation | None:
@@ -307,9 +307,7 @@ def _draw_similar(atlas: Atlas, head: int) -> None:
 def how_to_read(atlas: Atlas) -> None:
     """Draw the help text."""
     rules = _(
-        "- Excess: weight minus the mean weight of the other words on the same key. Special tokens and "
-        "the key itself do not count as words. Mean peak excess: the mean of each window's largest "
-        "excess.\n"
-        "- A label was chosen on half of the texts; its numbers are from the other half."
+        "- Excess: weight minus the mean weight of the other words on the same key. Special tokens and the key itself "
+        "do not count as words. Mean peak excess: the mean of each window's largest excess."
     )
     draw_reading_help(f"{describe_atlas(atlas)}\n\n{rules}")

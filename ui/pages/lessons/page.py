@@ -97,7 +97,7 @@ def _draw_write_link() -> None:
     """Draw the button that opens the editor of the reader's own lesson."""
     st.header(_("Your own lesson"))
     st.markdown(
-        _("A text file with texts, views and questions. Answers are computed from the model.")
+        _("A text file with texts, views and questions.")
     )  # fmt: skip
     st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
               icon=":material/edit:", help=_("Write with a preview, or open a file"))  # fmt: skip
@@ -167,7 +167,7 @@ def _draw_navigation(at: int, count: int) -> None:
         st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
         draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
-                  type="tertiary", help=_("Answers stay until the app restarts"))  # fmt: skip
+                  type="tertiary")  # fmt: skip
 
 
 def _draw_end(known: NamedLesson, at: int) -> None:
@@ -216,11 +216,9 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Steps show a view and ask a question: look, predict, answer, compare. Answers stay "
+                "- Steps show a view and ask a question. Answers stay "
                 "until the app restarts: save the worksheet.\n"
-                "- Correct answers are computed from the model if possible. Layers and heads count from "
-                "0.\n"
-                "- Keys: Alt+Page Down and Alt+Page Up."
+                "- Correct answers are computed from the model if possible. Layers and heads count from 0."
             )
         )
 

@@ -104,7 +104,7 @@ def _current_worksheets(known: NamedLesson) -> tuple[list[Block], list[Block]]:
 
 def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str, label: str) -> None:
     """Draw the button that saves a sheet of a lesson as ``file``, an HTML page."""
-    page_title, help = markdown_of(known.lesson.title), _("A page with formulas and figures; it opens the print dialog")
+    page_title, help = markdown_of(known.lesson.title), _("Opens the print dialog, with formulas and figures")
     download_button(label, in_html(page_title, blocks, active_language()), file, help, kind="text/html", key=file)
 
 

@@ -38,9 +38,8 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
 }
 CHOSEN = gettext_lazy("Heads, also with random weights, are chosen and scored on different sentences.")
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates share a half and count together in tests. Rule: nearest candidate, "
-    "earlier or subject, whichever is best on all links, never below chance. A candidate counts with its strongest "
-    "token."
+    "Sentences with the same candidates share a half and count together in tests. Rule: nearest candidate, earlier or "
+    "subject, whichever is best on all links, never below chance. A candidate counts with its strongest token."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names

@@ -207,8 +207,8 @@ def how_to_read() -> None:
     draw_reading_help(
         _(
             "- A head's answer is the candidate with most attention: a word that the data names, else any "
-            "other word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). A named word counts with its "
-            "strongest token, another word with the sum of its tokens.\n"
+            "other word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Other words count with the sum "
+            "of their tokens.\n"
             "- The baseline is the best rule, such as “the word before”. “More”: p ≤ 0.05 in a two-sided "
             "test, paired by sentence ([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
             "[Holm-corrected](https://doi.org/10.2307/4615733)."

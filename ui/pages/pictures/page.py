@@ -159,7 +159,7 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
 
 def draw_view() -> None:
     """Draw the view Pictures in the page."""
-    st.caption(_("Hover over or tap a patch for its attention; click to keep it."))
+    st.caption(_("Tap or hover over a patch; click to keep it."))
     chosen = get_params(PicturesOptions)
     controls(chosen)
     found = get_shown_picture(chosen)

@@ -274,7 +274,7 @@ def draw_similarity(
         format_comma_list([translate(ROLE_NAMES[role]) for role in roles[layer][head]] or [_("no role")])
         for layer, head in heads
     ]
-    show_notice(describe_similarity(distances, labels, heads, kept), role="status")
+    show_notice(describe_similarity(distances, heads, kept), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
@@ -318,11 +318,11 @@ def _groups(
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 
-def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
+def describe_similarity(distances: np.ndarray, heads: list[Place], kept: float) -> str:
     """Describe the closest pair of heads, the most isolated head, and the precision of the projection.
 
-    ``distances`` (head, head) are from 0 to 1, and ``labels`` (head,) are the cluster numbers. ``kept`` is the share of
-    squared distances that the 2-D projection keeps.
+    ``distances`` (head, head) are from 0 to 1. ``kept`` is the share of squared distances that the 2-D projection
+    keeps.
     """
     if len(heads) < 2:
         return _("There is only one head.")
@@ -330,17 +330,13 @@ def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[P
     one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
     lone = int(apart.min(axis=1).argmax())
     name = [head_label(layer, head) for layer, head in heads]
-    largest = int((labels == 0).sum())
     return _(
-        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); {lone} is "
-        "most distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of squared "
-        "distances. The largest of {groups} clusters has {largest} heads.",
+        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); {lone} is most distinct "
+        "({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of squared distances.",
         one=name[one],
         other=name[other],
         apart=apart[one, other],
         lone=name[lone],
         nearest=apart[lone].min(),
         kept=kept,
-        groups=labels.max() + 1,
-        largest=largest,
     )

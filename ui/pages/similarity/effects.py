@@ -79,7 +79,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
     note = _(
-        "Marked: beyond 95% of the random changes in the layer. A random change adds a random vector of equal "
+        "Marked: beyond 95% of random changes in the layer. A random change adds a random vector of equal "
         "length to a head's output in both texts (n = {n} per layer).",
         n=heads.draws,
     )

@@ -59,10 +59,7 @@ ONE_TOKEN = gettext_lazy("A single token makes each vector: one cell holds the c
 CELLS = {
     FIRST: ONE_TOKEN,
     LAST: ONE_TOKEN,
-    MAX: gettext_lazy(
-        "Each channel belongs to its largest token. A cell sums the channels of its row and column; "
-        "all cells sum to the cosine."
-    ),
+    MAX: gettext_lazy("Each channel belongs to its largest token. A cell sums the channels of its row and column."),
 }
 MEANS = gettext_lazy("A cell: the part of the cosine from one word of each text; all cells sum to it.")
 

@@ -116,10 +116,9 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
         )
     st.caption(
         _(
-            "Cells: heads; Jensen–Shannon divergence of their maps before and after, mean over "
-            "sentences. Control: two trainings on shuffled labels. Ring: larger than the control "
-            "(two-sided permutation test, Holm) by {ahead:.1f} times the controls' largest "
-            "difference; by luck in at most 5 of 100 trainings.",
+            "Cells: heads; Jensen–Shannon divergence of their maps before and after, mean over sentences. Control: "
+            "two trainings on shuffled labels. Ring: larger than the control (two-sided permutation test, Holm) by "
+            "{ahead:.1f} times the controls' largest difference.",
             ahead=fine_tuning_changes.AHEAD,
         )
     )

@@ -25,8 +25,8 @@ BROUGHT, READ = "teach_brought", "teach_read"
 WANTED = {
     "classify": gettext_lazy("CSV, TSV, JSON Lines or Parquet with a text and a label per row."),
     "tag": gettext_lazy(
-        "CoNLL columns (a word and its BIO or BIOES tag per line), or tables with Word and Tag. JSON Lines or "
-        "Parquet with lists also work."
+        "CoNLL columns (a word and its BIO or BIOES tag per line), or tables with Word and Tag, JSON Lines or "
+        "Parquet with lists."
     ),
     "answer": gettext_lazy("JSON in SQuAD's format, version 1.1 or 2.0."),
 }

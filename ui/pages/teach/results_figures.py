@@ -76,7 +76,7 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     st.caption(
         _(
             "Precision: right predictions. Recall: true cases found. F1: their harmonic mean. "
-            "Support: true cases. Low, high: recall's 95% interval (Wilson). None: undefined."
+            "Support: true cases. Low, high: recall's 95% interval (Wilson)."
         )
     )
     if note := describe_rare(each):

@@ -64,7 +64,7 @@ class TokensOptions:
 KEY = "tokens_ladder"
 IDS = "numbers = [token.id for request in requests for token in backend.inspect(request).tokens]"
 MARKS = gettext_lazy(
-    "Point at a token to highlight its characters; click it to see how its word is split. "
+    "Click a token to see how its word is split. "
     "Touching: one word; dashed: not in the vocabulary; underlined: not split; pale: from the "
     "template."
 )

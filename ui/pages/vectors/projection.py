@@ -23,7 +23,7 @@ from viz.figures.vectors import drawing_order, scatter
 from viz.paper.notebook import Computation
 
 PATIENCE = 0.4  # seconds to wait before the progress is shown
-MARKS = gettext_lazy("Hover over a dot for its name. Near dots are similar as far as these axes show.")
+MARKS = gettext_lazy("Near dots are similar as far as these axes show.")
 
 
 def picture(  # noqa: PLR0913  (options of a single figure)

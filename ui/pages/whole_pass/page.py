@@ -139,9 +139,8 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **stage** is one function of the forward pass, in order of computation; functions that "
-                "only move numbers are left out.\n"
-                "- Every number is computed from earlier numbers and weights."
+                "- A **stage** is one function of the forward pass, in order of computation; functions that only move "
+                "numbers are left out."
             )
         )
 

@@ -101,8 +101,8 @@ def summary(numbers: CostSetting) -> str:
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
     costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}
     said = _(
-        "At n = {n:,} and d = {d:,}, self-attention costs {times} times a recurrent layer (n² · d = "
-        "{attention:,.0f}, n · d² = {recurrent:,.0f}). It costs less if n is below d.",
+        "At n = {n:,} and d = {d:,}, self-attention costs {times} times a recurrent layer (n² · d = {attention:,.0f}, "
+        "n · d² = {recurrent:,.0f}).",
         times=_times(attention / recurrent),
         **costs,
     )
@@ -145,8 +145,7 @@ def figures(numbers: CostSetting) -> None:
     st.caption(
         _(
             "Logarithmic axes: slope 1 grows with n, slope 2 with n². Curves are the terms in O(·) of "
-            "[arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, without factors: they compare "
-            "growth, not seconds."
+            "[arXiv:1706.03762](https://arxiv.org/abs/1706.03762), table 1, without factors: growth, not seconds."
         )
     )
 
@@ -187,14 +186,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A recurrent layer reads token after token, a convolution k neighbours together. "
-                "Self-attention compares all pairs, so any two tokens are one step apart "
+                "- A recurrent layer reads token after token, a convolution k neighbours together. Self-attention "
+                "compares all pairs, so any two tokens are one step apart "
                 "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
-                "- Short paths help to learn long-range dependencies; few sequential operations allow "
-                "parallel work.\n"
-                "- The price is n². A real Transformer layer also has matrices, which grow with n · d².\n"
-                "- The trained networks and tasks are small: they show what each layer makes easy, not "
-                "what large models do."
+                "- Short paths help to learn long-range dependencies; few sequential operations allow parallel work.\n"
+                "- The price is n²; the matrices of a real layer add n · d².\n"
+                "- The trained networks are small: they show what each layer makes easy, not what large models do."
             )
         )
 

@@ -83,9 +83,8 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     st.subheader(_("Networks trained on the same data"))
     st.caption(
         _(
-            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a "
-            "Transformer of two layers with four heads ({transformer}). Trained on the same texts, "
-            "{steps:,} steps of 64, seeds {seeds} (docs/TRAINING.md).",
+            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a Transformer of two "
+            "layers with four heads ({transformer}). {steps:,} steps of 64 texts, seeds {seeds} (docs/TRAINING.md).",
             **_sizes(found),
             steps=STEPS,
             seeds=format_comma_list(list(map(str, SEEDS))),
@@ -169,8 +168,7 @@ def _parts(found: RecordedRuns, task: str) -> None:
     st.caption(
         _(
             "Parts were switched off one at a time, the rest trained from the beginning. Open marks: "
-            "seeds; filled: means. The deep one has one task and {deep_steps} steps: it may need what "
-            "two layers do without.",
+            "seeds; filled: means. The deep one has one task and {deep_steps} steps.",
             deep_steps=DEEP_STEPS,
         )
     )
@@ -181,12 +179,7 @@ def _time(found: RecordedRuns) -> None:
     computation = _computation("numbers = [[ms for _, ms in recorded.times[model]] for model in models]")
     draw_chart(times(found), "why_times", about=dict, computation=computation)
     show_notice(said.describe_growth(found), "status")
-    st.caption(
-        _(
-            "Sixteen texts forward and backward, the shortest of five times on one thread. Train one below to "
-            "measure this machine."
-        )
-    )
+    st.caption(_("Sixteen texts forward and backward, the shortest of five times on one thread."))
 
 
 def times(found: RecordedRuns) -> Figure:

@@ -39,6 +39,6 @@ def test_without_held_out_links_the_map_of_all_heads_remains() -> None:
     page.file_uploader(key="measure_file").set_value(("mine.csv", content, "text/csv")).run()
     assert not page.exception
     says(page, "other candidates")
-    says(page, "all sentences (6 links, none held out): 0 of 72 heads")
+    says(page, "0 of 72 heads")
     assert any("6 links" in note and "72 heads" in note for note in notes(page))
     assert len(page.get("plotly_chart")) == 1
