@@ -189,7 +189,7 @@ def count_edits(edits: EditSet) -> str:
     >>> count_edits((Ablate(5, 11), Ablate(3, 1), MaskEdge(0, 1, 2, 3)))
     'Ablated (2): 3-1, 5-11; other edits: 1'
     >>> count_edits(())
-    'No head is ablated.'
+    'Nothing is ablated.'
     """
     said = []
     if removed := sorted((edit for edit in edits if isinstance(edit, Ablate)), key=lambda e: (e.part, e.layer, e.head)):

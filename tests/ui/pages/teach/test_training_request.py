@@ -62,7 +62,7 @@ def cells(page: AppTest, at: int) -> dict[str, list[object]]:
 @pytest.mark.slow  # The imports of the libraries are slow.
 def test_a_first_visit_needs_one_press(place: Path) -> None:
     page = asked("teach")
-    says(page, "seven things")
+    says(page, "seven requests")
     says(page, "on 700 rows")
     says(page, "At most 3 min")
     assert page.caption[0].value.startswith("Licence: [CC0-1.0](https://creativecommons.org/publicdomain/zero/1.0/).")
