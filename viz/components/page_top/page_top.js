@@ -3,8 +3,8 @@
 import { mainRegion } from "../shared/streamlit_internals.js";
 
 /**
- * Return a function that calls `scroll` if its argument differs from the argument of the last call. The first call keeps
- * the position, which a reload restores.
+ * Return a function that calls `scroll` if its argument differs from that of the last call. The first call keeps the
+ * position, which a reload restores.
  * @param {() => void} scroll
  */
 export function onAnother(scroll) {
