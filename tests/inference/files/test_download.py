@@ -145,7 +145,7 @@ def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.M
 def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settings) -> None:
     fake.rotten = True
     download = Download(hub.fetch_offer(NAME, None, settings), settings).start()
-    with pytest.raises(UserError, match="bert failed"):
+    with pytest.raises(UserError, match="arrived damaged"):
         download.wait(20)
     assert download.state == "failed"
     fake.rotten = False

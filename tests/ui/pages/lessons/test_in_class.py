@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import string
 from pathlib import Path
 
 import pytest
@@ -80,7 +82,8 @@ def test_a_lesson_too_long_for_a_class_is_not_called_shared(rooms: Store) -> Non
     desk, code = shared_desk()
     seat = seat_in(rooms, code)
     before = seat.title[0].value
-    play(desk, source("it_and_animal"))
+    noise = "".join(random.Random(0).choices(string.ascii_letters, k=40_000))
+    play(desk, f"{source('it_and_animal')}\n# {noise}")
     assert not desk.exception
     assert any("too long to share" in said for said in notes(desk, "refusal"))
     assert not any(CLAIM in said for said in notes(desk))
