@@ -49,8 +49,14 @@ from viz.components.page_scripts import open_at_top
 
 
 def listing() -> None:
-    """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
+    """Draw the lessons, the tour and the links for teachers, or a note on where they are."""
     key = may_see_key()
+    if not key and not is_student():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            show_notice(FOR_TEACHERS, role="status")
+            link_to_view(
+                "classroom", _("Class"), icon=":material/groups:", help=_("Open a class, or join your teacher's.")
+            )
     for group, lessons in groupby(come_along().items(), lambda item: markdown_of(item[1].group)):
         if group:
             st.header(group)
@@ -59,9 +65,6 @@ def listing() -> None:
     _tour()
     if key:
         _draw_write_link()
-    elif not is_student():
-        show_notice(FOR_TEACHERS, role="status")
-        link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a class, or join your teacher's."))
 
 
 def _draw_lesson(known: NamedLesson, key: bool) -> None:
