@@ -90,17 +90,17 @@ def _error_bars(values: Sequence[float], intervals: Sequence[tuple[float, float]
 
 
 def _format_short(value: float) -> str:
-    """Return a value with two decimals, or with two significant digits if it is below 0.1.
+    """Return a value with two decimals, three just below 1, or two significant digits below 0.1.
 
     >>> _format_short(2), _format_short(2.0), _format_short(0.0087)
     ('2', '2.00', '0.0087')
-    >>> _format_short(0.998), _format_short(0.0999)
+    >>> _format_short(0.998), _format_short(0.0999)  # 0.998 is not 1
     ('0.998', '0.1')
     """
     if isinstance(value, int):
         return str(value)
     if 0.995 <= abs(value) < 1:
-        return f"{value:.3g}"  # a probability of 0.998 is not 1
+        return f"{value:.3f}"
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}"
 
 
