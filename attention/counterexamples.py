@@ -1,8 +1,8 @@
 """Counter-examples to the claim that a head links a pronoun to its noun.
 
 A head supports the claim on a sentence if the pronoun attends to the right noun more than to another noun. The weight
-of a noun of several tokens is the largest weight between any of its tokens and any token of the pronoun, as in the
-scores of annotated links with given candidates (`attention.annotations`).
+of a noun is the sum over its tokens, as everywhere in a view of words. In the scores of annotated links
+(`attention.annotations`) a noun counts with its strongest token; both agree for nouns of a single token.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from attention.annotations import Span
-from attention.head_search import LEAST
+from attention.head_search import LEAST, links
 from attention.mask import FloatArray
 from attention.view import View
 
@@ -57,9 +55,7 @@ def measure_links(view: View, words: LinkWords) -> FloatArray:
 
     ``view`` must show words, not tokens.
     """
-    tokens = View(view.trace, view.part)
-    rows = np.max([tokens.rows(token) for token in range(*view.queries[words.source].pieces)], axis=0)
-    return np.stack([rows[..., slice(*view.keys[noun].pieces)].max(axis=-1) for noun in (words.right, words.other)])
+    return links(view, words.source, (words.right, words.other))
 
 
 def swap_words(text: str, first: Span, second: Span) -> str:

@@ -38,7 +38,7 @@ TERMS: tuple[GlossaryTerm, ...] = (
         gettext_lazy("Attention head"),
         gettext_lazy("One of a layer's parallel attention computations, with its own weights."),
         "explore",
-        "multi-head attention multihead MHA",
+        "multi-head attention multihead MHA how many heads number of heads",
     ),
     GlossaryTerm(
         gettext_lazy("Layer"),

@@ -135,7 +135,7 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
         hovertemplate=_("%{customdata}: %{x:.4g}<extra>the model</extra>"),
     )
     figure.add_scatter(
-        name=_("under the rule"),
+        name=_("under these rules"),
         x=list(drawn),
         y=rows,
         mode="markers",
@@ -172,7 +172,7 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
     figure = empty(theme, title, _("the likeliest n tokens"), _("cumulative probability"))
     for name, values, colour, dash in (
         (_("the model"), own, theme.heads, "solid"),
-        (_("under the rule"), drawn, theme.accent, "dash"),
+        (_("under these rules"), drawn, theme.accent, "dash"),
     ):
         figure.add_scatter(
             name=name,

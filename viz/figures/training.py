@@ -253,7 +253,7 @@ def ablated_parts(
             cliponaxis=False,
         )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_vline(x=chance, line=line, showlegend=True, name=_("guessing: {chance:.2f}", chance=chance))
+    figure.add_vline(x=chance, line=line, showlegend=True, name=_("guessing: {chance:.3f}", chance=chance))
     figure.update_yaxes(
         tickvals=list(range(len(names))), ticktext=[escape_label(name) for name in names],
         range=[len(names) - 0.5, -0.5], rangemode="normal", fixedrange=True,
@@ -320,7 +320,7 @@ def seeds(  # noqa: PLR0913  (keyword options of a figure)
         line = {"dash": "dot", "color": theme.line, "width": 1.5}
         figure.add_vline(x=trained, line=line, showlegend=True, name=_("trained on up to {trained}", trained=trained))
     if chance is not None:
-        reference(figure, theme, chance, _("guessing: {chance:.2f}", chance=chance))
+        reference(figure, theme, chance, _("guessing: {chance:.3f}", chance=chance))
     for axis in logarithmic:
         figure.update_layout({f"{axis}axis": {"type": "log", "exponentformat": "power", "rangemode": "normal"}})
     if "x" in logarithmic:

@@ -25,7 +25,7 @@ def test_each_curve_has_a_look_of_its_own_and_its_seeds_share_it(theme: Theme) -
     assert mean.y == pytest.approx([0.75, 0.5, 0.2])
     assert other.name == "&lt;i&gt;"
     assert figure.layout.title.text == "&lt;b&gt;"
-    assert {shape.name for shape in figure.layout.shapes} == {"trained on up to 8", "guessing: 0.50"}
+    assert {shape.name for shape in figure.layout.shapes} == {"trained on up to 8", "guessing: 0.500"}
 
 
 def test_what_is_nothing_is_left_out_of_a_logarithm_alone() -> None:

@@ -85,8 +85,7 @@ def _offer_training(who: PageModel) -> None:
     """Draw a notice that the model cannot answer, and a link to the training of a model that can."""
     show_notice(
         _(
-            "{model} cannot answer questions. Choose “DistilBERT, SQuAD”, or train a model on 157 questions or your "
-            "own file:",
+            "{model} cannot answer questions. Choose “DistilBERT, SQuAD” (261 MB to download), or train a model:",
             model=who.title,
         ),
         "status",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import streamlit as st
 
@@ -187,7 +187,9 @@ def draw_cards() -> None:
         draw_card_list(kept[::-1])
 
 
+NO_PRONOUN = gettext_lazy("Type a pronoun and two nouns, or click the pronoun.")
 STRIP, MAP, RIGHT = "break_head_strip", "break_head_map", "break_head_right"
+TESTED = "break_head_tested"  # session key of (model, layer, head), the head tested last
 MOST_LINES = 12
 LEAST_LINE = 0.03  # weights under it have no line
 MARGINS = "right, other = measure_links(view, words)\nnumbers = right - other"  # code of a notebook
@@ -237,19 +239,17 @@ def _draw(choice: ViewState, trace: Trace) -> None:
     view = View(trace, words=True)
     question = find_words(view, options)
     if question is None:
-        show_notice(
-            _("Type at least three words."),
-            role="status",
-        )
+        show_notice(translate(NO_PRONOUN), role="status")
         return
     words = question.words
     score = stored_pronoun_head(trace.model)
     weights = measure_links(view, words)
     margins = weights[0] - weights[1]
-    if choice.layer is None and score is not None:
-        layer, head = score.layer, score.head
-    else:
-        layer, head = head_of(choice, margins)
+    layer, head = _tested_head(choice, score, margins)
+    if not question.has_pronoun:
+        _draw_claim(score, (layer, head))
+        _ask_for_pronoun(view, question)
+        return
     test = LinkTest(*(float(one) for one in weights[:, layer, head]))
     names = written_word(view, words.source), written_word(view, words.right), written_word(view, words.other)
     _draw_claim(score, (layer, head))
@@ -265,6 +265,19 @@ def _draw(choice: ViewState, trace: Trace) -> None:
         computation = view_computation(choice, view, MARGINS, measure_links=measure_links, words=words)
         _draw_heads(margins, (layer, head), names, question.is_known, computation)
         bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
+
+
+def _tested_head(choice: ViewState, score: PronounHeadScore | None, margins: FloatArray) -> tuple[int, int]:
+    """Return the selected head, or the one tested before on this model; first, it is the model's pronoun head.
+
+    A new sentence deselects the head, but it is to break the head that was tested on the sentence before.
+    """
+    model, layer, head = st.session_state.get(TESTED, ("", None, None))
+    if choice.layer is None and model == choice.model:
+        choice = replace(choice, layer=layer, head=head)
+    found = (score.layer, score.head) if choice.layer is None and score is not None else head_of(choice, margins)
+    st.session_state[TESTED] = (choice.model, *found)
+    return found
 
 
 def _draw_heads(
@@ -309,6 +322,13 @@ def _draw_right_noun(view: View, question: NounQuestion) -> None:
         required=question.is_known,
         on_change=choose,
     )
+
+
+def _ask_for_pronoun(view: View, question: NounQuestion) -> None:
+    """Draw the sentence, in which a click sets the pronoun."""
+    show_notice(translate(NO_PRONOUN), role="status")
+    chips = [TokenChip(cell.text, special=cell.special) for cell in view.keys]
+    mount(chips, STRIP, title=translate(NO_PRONOUN), on_pick=lambda: _pick_word(view, question, "source"))
 
 
 def _draw_sentence(view: View, question: NounQuestion, head: tuple[int, int], options: BreakHeadOptions) -> None:

@@ -54,17 +54,19 @@ class BreakHeadOptions:
 class NounQuestion:
     """The pronoun and the two nouns of a text on which a head is tested.
 
-    If ``is_known`` is False, nobody has stated which noun is right, and ``words.right`` is only a guess.
+    If ``is_known`` is False, nobody has stated which noun is right, and ``words.right`` is only a guess. If
+    ``has_pronoun`` is False, the text has no known pronoun, and ``words.source`` is a word that nobody has chosen.
     """
 
     words: LinkWords
     is_known: bool  # if the app's annotations or the visitor state the right noun
+    has_pronoun: bool = True
 
 
 def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
     """Return the pronoun and the two nouns of a text, or None if the text has fewer than three words.
 
-    If the text has no pronoun, its last word is used instead.
+    If the text has no pronoun and the visitor has chosen none, its last word is in its place.
     """
     known = known_words(view.trace.text)
     named = ("", "", "") if known is None else (known.source, known.right, known.other)
@@ -73,6 +75,7 @@ def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
         source = find_word(view.keys, named[0])
     if source is None:
         source = pronoun_in(view)
+    has_pronoun = source is not None
     if source is None:
         source = next((at for at in reversed(range(len(view.keys))) if is_word(view, at)), None)
     if source is None:
@@ -88,7 +91,7 @@ def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
         if noun is None:
             return None
         taken.append(noun)
-    return NounQuestion(LinkWords(*taken), taken[1] in rights)
+    return NounQuestion(LinkWords(*taken), taken[1] in rights, has_pronoun)
 
 
 MOST_REWORDINGS = 12

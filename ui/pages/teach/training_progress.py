@@ -220,9 +220,9 @@ def _state(look: JobStatus) -> None:
         elif look.state != "done":
             show_notice(in_words(look), role="alert" if look.state == "failed" else "status")
         if look.job.id in stopping:
-            show_notice(_("Stopping; the best step is kept."), role="status")
+            show_notice(_("Stopping keeps the best step."), role="status")
         elif look.state in ("waiting", "running") and mine:
-            st.button(_("Stop"), on_click=_stop, args=(look.job.id,), help=_("Stopped; the best step is kept."))
+            st.button(_("Stop"), on_click=_stop, args=(look.job.id,), help=_("Stopping keeps the best step."))
         elif look.state in ("stopped", "failed") and mine:
             st.button(_("Go on"), type="primary", on_click=_go_on, args=(look.job.id,))
     if problem := st.session_state.pop(PROBLEM, ""):

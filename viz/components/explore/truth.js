@@ -189,6 +189,7 @@ export function doubt(facts) {
   const { known, corrected, own } = remainder;
   const number = percentOf(values[said], remainder);
   const clauses = known ? baselines(facts, said, known, number) : [];
+  if (rows.length > 1) clauses.push(piecesOf(facts));
   if (clauses.length && corrected && own !== null) {
     const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
     clauses.push(
@@ -202,6 +203,16 @@ export function doubt(facts) {
   if (!clauses.length) return "";
   const text = clauses.reduce((names, then) => fill(say.clauses, { names, then }));
   return fill(say.bare, { text: text[0].toLocaleUpperCase() + text.slice(1) });
+}
+
+/**
+ * Return the clause that the sentence counts all tokens of the pivot's word, but the lines are those of one.
+ * @param {Facts} facts
+ */
+function piecesOf({ say, pivots, pivot }) {
+  const [start, end] = wordRange(pivots, pivot);
+  const [word, token] = [quoteWord(pivots, pivot), `“${pivots[pivot].text}”`];
+  return fill(say.pieces, { word, count: end - start, token });
 }
 
 /**

@@ -84,6 +84,11 @@ describe("the sentence about a link", () => {
     assert.equal(note({ rest: "sink", facing: "in" }), "");
     assert.equal(note({ rest: null }), "");
   });
+
+  test("the note states that a sentence about a word of several tokens is not what the lines show", () => {
+    assert.match(doubt({ ...facts, pivot: 4, rows: [ROWS, ROWS] }), /^“tired” is 2 tokens .* “tir” alone\.$/);
+    assert.equal(doubt({ ...facts, pivot: 3 }), "");
+  });
 });
 
 describe("links and tables", () => {

@@ -42,6 +42,7 @@ export const WORDS = {
     "{points} percentage points below baseline (rank {rank} of {count} heads)",
   ),
   strongestHead: sentence("Largest {measure} from {query} to {key}: head {layer}-{head}"),
+  pieces: sentence("{word} is {count} tokens together; the lines show {token} alone"),
   toSink: sentence("{share} goes to a sink that is not a token"),
   missing: sentence("{share} of its attention is missing"),
   arcsFrom: sentence("Lines of attention from {word}: {words}"),
@@ -59,7 +60,7 @@ export const WORDS = {
   ),
   gridSigned: sentence(
     "A map per head: rows are tokens, per pixel the number furthest from zero. {scale} −1 to 1: blue below zero, " +
-      "{above} above. Entropy and distance need attention weights.",
+      "{above} above.",
   ),
   orange: sentence("orange"),
   brown: sentence("brown"),

@@ -58,7 +58,7 @@ describe("looks", () => {
     const said = lookSaid({ head: "Head 1-2", token: "[CLS]", facing: "out", grid: GRID, weights });
     assert.equal(
       said,
-      "Head 1-2: [CLS] attends 50% to patches, mostly the upper right (40%), 50% to special tokens.",
+      "Head 1-2: [CLS] attends 50% to patches, most to the upper right (40%), 50% to special tokens.",
     );
     const taken = lookSaid({ head: "H", token: "[CLS]", facing: "out", by: "norms", grid: GRID, weights });
     assert.match(taken, /^H: by weight × value norm, \[CLS\] takes 50% from patches/);

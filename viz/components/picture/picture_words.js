@@ -62,13 +62,13 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   };
   if (by === "norms") {
     return _(
-      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), {rest} from " +
+      "{head}: by weight × value norm, {token} takes {share} from patches, most from {region} ({most}), {rest} from " +
         "special tokens.",
       told,
     );
   }
   return _(
-    "{head}: {token} attends {share} to patches, mostly {region} ({most}), {rest} to special tokens.",
+    "{head}: {token} attends {share} to patches, most to {region} ({most}), {rest} to special tokens.",
     told,
   );
 }

@@ -16,7 +16,7 @@ from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS, stored_pronoun_head
 from tests.support.asking import asked, notes
 from ui.input.probes import span_of
-from ui.pages.break_head.page import OUTCOMES, RIGHT
+from ui.pages.break_head.page import OUTCOMES, RIGHT, TESTED
 from ui.pages.break_head.question import BreakHeadOptions, find_words
 from ui.state.navigation import view_fields
 from ui.state.selection import LOOKED_AT
@@ -166,6 +166,37 @@ def test_the_head_of_the_page_before_stays_selected() -> None:
     page.run()
     assert (page.query_params["layer"], page.query_params["head"]) == (str(layer), str(head))
     assert not page.exception
+
+
+@pytest.mark.slow
+def test_a_new_sentence_keeps_the_tested_head() -> None:
+    page = asked("break_head", model=MODEL, text=SENTENCE, layer=2, head=4)
+    for name in ("layer", "head"):  # A new sentence deselects the head.
+        del page.query_params[name]
+    page.query_params["text"] = "Mary told Anna that she had won the prize."
+    page.run()
+    assert page.session_state[TESTED] == (MODEL, 2, 4)
+    assert any("2-4" in note for note in notes(page))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["The dogs sleep.", "One text for all pages."])
+def test_without_a_pronoun_no_head_is_tested(text: str) -> None:
+    page = asked("break_head", model=MODEL, text=text)
+    assert not page.dataframe
+    assert RIGHT not in page.session_state
+    page = asked("break_head", model=MODEL, text=text, source=text.split()[-1].strip("."))
+    assert RIGHT in page.session_state
+
+
+@pytest.mark.slow
+def test_a_noun_of_several_tokens_has_the_weight_that_its_strip_shows() -> None:
+    text = "The embedding beat the tokenizer because it was too unbelievable."
+    page = asked("break_head", model=MODEL, text=text, layer=1, head=3)
+    row = view_of(text).weights(1, 3)
+    texts = [cell.text for cell in view_of(text).keys]
+    shown = {f"{row[texts.index('it'), texts.index(noun)]:.0%}" for noun in ("embedding", "tokenizer")}
+    assert shown <= set(re.findall(r"\d+%", next(note for note in notes(page) if "“embedding”" in note)))
 
 
 @pytest.mark.slow
