@@ -36,7 +36,7 @@ from training.finetune.command import (
     time_budget,
 )
 from training.finetune.evaluation import Scores
-from training.finetune.export import PREDICTIONS, markdown_cell, recipe, save
+from training.finetune.export import PREDICTIONS, count_scorings, markdown_cell, recipe, save
 from training.finetune.model_setup import reopen_model
 from training.finetune.settings import FinetuneSettings
 from training.finetune.trainer import load_best_weights, read_mark
@@ -67,9 +67,9 @@ Weights: `model.safetensors`, SHA-256 `{digest}`; opened in float32.
 
 ## Scores
 
-On {test:,} test questions, scored once, after the training, on the model as it is saved here. Exact match and F1 are
-SQuAD's (from 0 to 1); F1 counts each letter of Chinese, Japanese and Thai as a word. The baseline answers with the
-sentence of the passage that shares the most words with the question.
+On {test:,} test questions, on the model as it is saved here. They were scored {scorings} ×: at the end of the training,
+and at each stop before. Exact match and F1 are SQuAD's (from 0 to 1); F1 counts each letter of Chinese, Japanese and
+Thai as a word. The baseline answers with the sentence of the passage that shares the most words with the question.
 
 {scores}
 
@@ -164,6 +164,7 @@ def _export(questions: QuestionSet, run: AnswerRun, settings: FinetuneSettings, 
         "finished": run.progress.step >= run.progress.schedule.last,
         "seconds": round(run.progress.seconds, 1),
         "rates": schedule.to_json(run.progress.schedule),
+        "scorings": 1 + count_scorings(folder),
     }
     (folder / PREDICTIONS).write_text(_predictions(asked, best, said, run.no_answer), encoding="utf-8")
     (folder / SCORES).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -208,6 +209,7 @@ def _card(questions: QuestionSet, run: AnswerRun, found: Scores, settings: Finet
         data=markdown_cell(questions.name),
         licence=markdown_cell(questions.licence),
         attribution=markdown_cell(questions.attribution),
+        scorings=found["scorings"],
         **found["rows"],
         length=run.length,
         stride=settings.stride,

@@ -37,7 +37,8 @@ Weights: `model.safetensors`, SHA-256 `{digest}`; opened in float32.
 
 ## Scores
 
-On {test:,} test rows, scored once, after the training, on the model as it is saved here.
+On {test:,} test rows, on the model as it is saved here. They were scored {scorings} ×: at the end of the training, and
+at each stop before.
 
 {scores}
 
@@ -109,6 +110,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
         length=run.length,
         measured=found["cut"]["of"],
         cut=found["cut"]["texts"],
+        scorings=found["scorings"],
         **found["rows"],
         steps=found["steps"],
         minutes=found["seconds"] / 60,
@@ -150,6 +152,14 @@ def markdown_cell(text: str) -> str:
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
+def count_scorings(folder: Path) -> int:
+    """Return how often the test rows were scored before: at each stop of a run that went on later."""
+    try:
+        return int(json.loads((folder / SCORES).read_text(encoding="utf-8")).get("scorings", 1))
+    except FileNotFoundError:
+        return 0
+
+
 PREDICTIONS = "predictions.jsonl"  # predictions for the test rows, a JSON object per line
 
 
@@ -168,7 +178,7 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
     said = answers(reopen_model(folder, labels.kind).to(where.device), rows, run.batches.padding, where)
     test = scores(labels.kind, rows, said, labels.labels) | counted
     reached = read_mark(run.folder)
-    found = {
+    found: Scores = {
         "task": labels.kind,
         "model": run.start,
         "seed": settings.seed,
@@ -180,6 +190,7 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
         "finished": run.progress.step >= run.progress.schedule.last,
         "seconds": round(run.progress.seconds, 1),
         "rates": schedule.to_json(run.progress.schedule),
+        "scorings": 1 + count_scorings(folder),
     }
     lines = (json.dumps(row, ensure_ascii=False) for row in _predictions(labels, rows, said))
     (folder / PREDICTIONS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -225,7 +225,7 @@ def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewSt
 
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
-           "half", "hit", "rule hit"]  # fmt: skip
+           "source index", "target index", "half", "hit", "rule hit"]  # fmt: skip
 LEGEND = gettext_lazy(
     "Rows: links. Outlined: the marked word; dashed: its answer. Shade: attention to or from each candidate, 0 to 1."
 )
@@ -330,7 +330,7 @@ def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) ->
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [
         [*about, score.corpus.directions[direction], one.item.line, one.item.text,
-         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)),
+         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)), one.link.source, one.link.target,
          "held out" if one.half or score.is_all_held_out else "selection", int(one.hit), int(one.by_rule)]
         for one in every
     ]  # fmt: skip

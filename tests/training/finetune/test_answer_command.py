@@ -85,9 +85,10 @@ def test_a_stopped_run_resumes_to_the_same_weights(tmp_path: Path, monkeypatch: 
     asked = read_questions(TaskFiles(File("mine.json", json.dumps(letters(40, no_answer=True)).encode())))
     whole = teach_answers(asked, name, FAST, tmp_path / "whole", where)
     pauses += [3, 8]
-    for step in (4, 9, 12):
+    for scorings, step in enumerate((4, 9, 12), start=1):
         found = teach_answers(asked, name, FAST, tmp_path / "parts", where)
         assert (found["steps"], found["finished"]) == (step, step == 12)
+        assert found["scorings"] == scorings
     both = [load_file(tmp_path / part / "model.safetensors") for part in ("whole", "parts")]
     assert both[0].keys() == both[1].keys()
     assert all(np.array_equal(values, both[1][key]) for key, values in both[0].items())

@@ -125,9 +125,10 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit_and_another_one_does_not
 def test_a_run_that_was_stopped_goes_on_to_the_same_model_bit_for_bit(tmp_path: Path, pauses: list[int]) -> None:
     whole = taught(tmp_path, tagged(), out="whole")
     pauses += [3, 8]
-    for step in (4, 9, 12):
+    for scorings, step in enumerate((4, 9, 12), start=1):
         found = taught(tmp_path, tagged(), out="parts")
         assert (found["steps"], found["finished"]) == (step, step == 12)
+        assert found["scorings"] == scorings
         assert (tmp_path / "parts" / "model.safetensors").is_file()
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
     assert found["test"] == whole["test"]

@@ -296,7 +296,7 @@ def _draw_heads(
     if is_known:
         st.caption(
             _(
-                "{fooled} of {size} heads are fooled. Click to select a head.",
+                "{fooled} of {size} heads are fooled.",
                 fooled=int((margins < -LEAST).sum()),
                 size=margins.size,
             )

@@ -113,7 +113,9 @@ def _draw(
         seed=SEED,
     )
     effect = {"least": "smallest", "most": "largest"}[case.options.greedy]
-    about = partial(case.provenance, is_edited=False, each_step_ablates=f"the head with the {effect} effect")
+    about = partial(
+        case.provenance, is_edited=False, each_step_ablates=f"the head that makes the total effect {effect}"
+    )
     draw_chart(figure, "cause_curve", about=about, computation=computation, test=note)
     st.caption(note)
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
@@ -139,7 +141,7 @@ def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -
         ]
         turned = np.flatnonzero(np.sign(values) != np.sign(values[0]))
         if turned.size:
-            said.append(_("The favoured answer changes after {turned} heads.", turned=turned[0]))
+            said.append(_("Heads ablated until the favoured answer changes: {turned}.", turned=turned[0]))
     else:
         said = [
             _(

@@ -73,7 +73,7 @@ class CauseOptions(AnsweringOptions):
     greedy: str = option(
         "least",
         label=gettext_lazy("Each step ablates"),
-        help=gettext_lazy("The remaining head with the least or largest effect."),
+        help=gettext_lazy("The head that makes the total effect least or largest."),
         choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
     )
     # Number of heads that the curve removes.

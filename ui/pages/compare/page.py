@@ -40,6 +40,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.reading_help import reading_help
 from ui.show.tables import download_button
+from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.selection import resolve_view
 from ui.state.session import get_view_state, set_view_state
@@ -136,8 +137,10 @@ def figures(found: Comparison) -> None:
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
     note = _(
         "Mean Jensen–Shannon divergence of each head's aligned rows, scaled to the compared words: 0 equal, "
-        "1 no overlap. In layer 0, heads change only through changed words and positions."
+        "1 no overlap."
     )
+    if found.sides.options.differs == "text":
+        note = join_sentences(note, _("In layer 0, heads change only through changed words and positions."))
     about = partial(divergence_provenance, found)
     draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
     left.caption(note)

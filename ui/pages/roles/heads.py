@@ -181,7 +181,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             said.append(
                 _(
                     "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value "
-                    "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the output.",
+                    "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the weight × value norms.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
                     share=share,

@@ -75,7 +75,7 @@ def how_to_read() -> None:
             _(
                 "- Fine-tuning adds a task head to a pretrained model and trains it on labelled rows ([BERT, "
                 "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). *Train* rows are learned, *dev* rows "
-                "choose the best step, *test* rows are scored once.\n"
+                "choose the best step, *test* rows are scored at the end and at each stop.\n"
                 "- Attention changes in any training. Only changes larger than with shuffled labels may be due "
                 "to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
             )

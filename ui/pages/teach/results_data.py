@@ -103,7 +103,7 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
     )
     return _(
         "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
-        "{seed};{chosen} test rows scored once.",
+        "{seed};{chosen} test rows scored {scorings}×.",
         model=scores["model"],
         rows=scores["rows"]["train"],
         steps=scores["steps"],
@@ -111,4 +111,5 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
         stopped=stopped,
         seed=scores["seed"],
         chosen=chosen,
+        scorings=scores.get("scorings", 1),
     )

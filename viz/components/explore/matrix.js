@@ -98,7 +98,7 @@ export function createMatrix(app) {
       note,
       together(
         say.axes,
-        shown.facing === "out" ? say.matrixNote : say.matrixNoteIn,
+        say.matrixNote,
         fitView(now.range, now.area).scale < 14 ? say.matrixZoom : "",
       ),
     );

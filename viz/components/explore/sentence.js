@@ -12,8 +12,8 @@ import { ends, textOf, turned } from "./selection.js";
 
 /** @import { App, Facing, StripRole, Words } from "./types.js" */
 
-/** Label and help of the button that picks the other end of a link. @type {Record<Facing, (keyof Words)[]>} */
-const PICKS = { out: ["pickTarget", "pickTargetHint"], in: ["pickLooker", "pickLookerHint"] };
+/** Label of the button that picks the other end of a link. @type {Record<Facing, keyof Words>} */
+const PICKS = { out: "pickTarget", in: "pickLooker" };
 
 /** Return the end of links that a row of chips selects; null for the end in question. @param {StripRole} role */
 const endOf = (role) => role === "query" ? "focus" : role === "key" ? "target" : null;
@@ -170,10 +170,9 @@ export function createStrip(app) {
       rows.replaceChildren(...groups.map((group) => group.el));
     }
     for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.kept.facing);
-    const [label, help] = PICKS[app.store.state.kept.facing];
-    setText(pick, say[label]);
-    setAttribute(pick, "title", say[help]);
-    setText(hint, app.store.state.picking ? say[help] : "");
+    setText(pick, say[PICKS[app.store.state.kept.facing]]);
+    setAttribute(pick, "title", say.pickHint);
+    setText(hint, app.store.state.picking ? say.pickHint : "");
     offerStrongest();
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);

@@ -87,7 +87,7 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
     assert len(page.get("plotly_chart")) == 2
     assert len(page.get("download_button")) == 4
     assert {choice.model for choice in linked} == {"taught/tiny"}
-    says(page, "scored once")
+    says(page, "scored 1×")
 
 
 def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts: Path) -> None:
