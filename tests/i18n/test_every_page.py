@@ -15,7 +15,7 @@ from inference.files.embedded import BERT, TRANSLATOR
 from inference.task_heads import ANSWER, TAG
 from probing.formats import load_ready_set
 from tests.support import tinyheads, tinylabels, tinymodels
-from tests.support.asking import allowed, asked, go, notes, press, uploader
+from tests.support.asking import allowed, asked, go, notes, press, sections_open, uploader
 from tests.support.picturemodels import save as save_picture_model
 from tests.support.picturemodels import sight
 from tests.support.translators import tiny
@@ -391,7 +391,8 @@ def test_no_english_is_left(models: Path, name: str) -> None:
     for state in PAGES[name].states:
         given, expected = state if isinstance(state, tuple) else (state, "")
         query = {key: str(value).replace("{models}", str(models)) for key, value in given.items()}
-        page = asked(name, lang="zh", **query)
+        with sections_open():
+            page = asked(name, lang="zh", **query)
         assert not page.exception, query
         if expected:
             shown = [*notes(page), *notes(page, "refusal")]

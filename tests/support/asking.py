@@ -13,8 +13,12 @@ import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import streamlit
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import FileUploader
 
@@ -22,6 +26,7 @@ from i18n import ENGLISH, use_language
 from inference import LocalBackend
 from tests.support.repository import ROOT
 from ui.run import services
+from ui.show import sections
 from ui.show.views import file_of
 from ui.state.navigation import view_fields
 
@@ -44,6 +49,21 @@ def asked(view: str, **query: object) -> AppTest:
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.query_params.update({name: str(value) for name, value in query.items()} | view_fields(view))
     return page.switch_page(file_of(view)).run()
+
+
+@contextmanager
+def sections_open() -> Iterator[None]:
+    """While this is open, pages draw the content of their folded sections too."""
+
+    def expander(label: str, *, key: str | None = None, **options: Any) -> DeltaGenerator:
+        if key is not None:
+            streamlit.session_state[key] = True
+        return streamlit.expander(label, key=key, **options)
+
+    shown = SimpleNamespace(expander=expander, session_state=streamlit.session_state, markdown=streamlit.markdown)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sections, "st", shown)
+        yield
 
 
 def uploader(page: AppTest, key: str) -> FileUploader:

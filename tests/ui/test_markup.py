@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.asking import asked
+from tests.support.asking import asked, sections_open
 from ui.state.navigation import BY_VIEW
 
 # These texts are short, because Agreement needs 13 s of CPU time for twice as many tokens.
@@ -48,7 +48,8 @@ def said(page: AppTest) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VIEWS)
 def test_markup_in_a_text_and_in_options_is_text(name: str) -> None:
-    page = asked(name, text=HOSTILE, pair=LINK, **dict.fromkeys(NAMES, HOSTILE))
+    with sections_open():
+        page = asked(name, text=HOSTILE, pair=LINK, **dict.fromkeys(NAMES, HOSTILE))
     assert not page.exception
     assert raw(page) == []
 

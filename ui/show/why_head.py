@@ -21,6 +21,7 @@ from inference.tasks.score_decomposition import RANDOM, ScoreAnswer, ScoreReques
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table, model_fields, page_provenance
 from ui.show.text import format_comma_list, join_sentences, scientific
 from viz.figures.token_bars import source_terms
@@ -82,10 +83,10 @@ class Explained:
 
 def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> None:
     """Draw the panel "Why this head?" if it is open; otherwise nothing is computed."""
-    folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Why this head?"), KEY)
+    if section is None:
         return
-    with folded:
+    with section:
         link = selected_link(view, selection)
         if link is None:
             show_notice(_("Select a query and a key above to explain their score."), role="status")

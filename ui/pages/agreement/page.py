@@ -38,7 +38,7 @@ from ui.input.controls import bound_widget
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model, kind_of, pick_single_text_model
 from ui.run.traces import read_trace, request_of
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import download_table, request_provenance
 from ui.show.text import format_comma_list, format_small, join_sentences
 from ui.state.params import get_params

@@ -16,7 +16,7 @@ from ui.pages.answers.options import AnswersOptions
 from ui.pages.answers.spans import answer_request, draw_answers, draw_baseline, texts_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, note_lacking, offer_way_out, pick_page_model
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import get_view_state

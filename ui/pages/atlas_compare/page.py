@@ -23,7 +23,7 @@ from ui.show.atlases import (
     pick_atlas,
 )
 from ui.show.chart import About, draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import open_section, reading_help
 from ui.show.tables import draw_table
 from ui.show.views import link_to_view
 from ui.state.params import get_params
@@ -153,6 +153,9 @@ def _round(values: Integers, head: int, place: int) -> float:
 
 def _draw_heads(found: AtlasComparison) -> None:
     """Draw the table of all heads, the largest change first."""
+    section = open_section(_("Every head"), "atlas_change_open")
+    if section is None:
+        return
     rows = comparison_rows(found)
     shared = [row["shared_links"] for row in rows]
     labels = [[brief_label(one[at]) if at in one else "" for at in found.order] for one in found.labels]
@@ -164,5 +167,5 @@ def _draw_heads(found: AtlasComparison) -> None:
         _("First label"): labels[0],
         _("Second label"): labels[1],
     }
-    with st.expander(_("Every head")):
+    with section:
         draw_table(columns, key="atlas_change_heads")

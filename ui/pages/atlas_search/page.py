@@ -17,7 +17,7 @@ from ui.pages.atlas_search.options import AtlasSearchOptions
 from ui.run.notices import show_error, show_notice
 from ui.show.atlases import atlas_computation, atlas_provenance, describe_atlas, draw_links, pick_atlas, read_windows
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import draw_table
 from ui.state.params import get_params
 from ui.state.session import get_view_state

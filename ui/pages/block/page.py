@@ -21,7 +21,7 @@ from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import download_button, draw_table, frame_csv, model_provenance
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import get_params, set_params

@@ -30,7 +30,7 @@ from ui.run.traces import read_trace, view_computation
 from ui.show.card_list import draw_board, draw_card_list
 from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
-from ui.show.reading_help import reading_help
+from ui.show.sections import open_section, reading_help
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import in_points, join_sentences
 from ui.state import classroom
@@ -261,10 +261,11 @@ def _draw(choice: ViewState, trace: Trace) -> None:
         if question.is_known:
             offer_card(choice, view, names, (layer, head), test, trials)
         _draw_trials(test, trials, names)
-    with st.expander(_("Other heads")):
-        computation = view_computation(choice, view, MARGINS, measure_links=measure_links, words=words)
-        _draw_heads(margins, (layer, head), names, question.is_known, computation)
-        bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
+    if section := open_section(_("Other heads"), "break_head_others"):
+        with section:
+            computation = view_computation(choice, view, MARGINS, measure_links=measure_links, words=words)
+            _draw_heads(margins, (layer, head), names, question.is_known, computation)
+            bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
 
 
 def _tested_head(choice: ViewState, score: PronounHeadScore | None, margins: FloatArray) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from ui.pages.by_hand.example import STAGES, ByHandOptions, Example, fit_options
 from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
 from ui.run.notices import show_notice
 from ui.show.chart import theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from viz.components.matrices import matrices
 from viz.figures.theme import sides
 

@@ -20,7 +20,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.state.params import get_params
 from ui.state.selection import begin_with, select
 from ui.state.session import get_view_state

@@ -14,7 +14,7 @@ from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machin
 from ui.run.classes import forget_joined_class, join_class, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.state import classroom
 from ui.state.session import change_class
 

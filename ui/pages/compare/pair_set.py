@@ -35,6 +35,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import format_small
 from ui.show.views import link_to_view
@@ -198,9 +199,10 @@ def _table(found: PairSet, choice: ViewState) -> None:
     if across.has_test:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p (Holm)")] = [float(f"{across.p[at]:.3g}") for at in order]
-    with st.expander(_("Every head")):
-        st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
-        draw_table(columns, key="compare_set_table")
+    if section := open_section(_("Every head"), "compare_set_open"):
+        with section:
+            st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
+            draw_table(columns, key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),
          provenance=set_provenance(found, choice))  # fmt: skip

@@ -23,7 +23,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
 from ui.show.pronoun_head import draw_pronoun_head
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help, open_section
 from ui.show.why_head import is_open
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -57,8 +57,8 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
     Nothing is computed while the section is closed. ``survey`` has the measures of all heads; ``layer`` and ``head``
     are the selected head.
     """
-    folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Compare measures"), KEY)
+    if section is None:
         return
     colours = theme()
     name = head_name(layer, head)
@@ -70,7 +70,7 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
         names = {"layer": layer, "head": head, "size": THUMBNAIL, "reach": REACH}
         return view_computation(choice, view, code, **names, **{used.__name__: used for used in USED})
 
-    with folded:
+    with section:
         left, right = st.columns(2)
         figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
         computation = computation_by(HEADS.format(measure="entropy"))

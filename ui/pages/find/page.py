@@ -33,7 +33,7 @@ from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state

@@ -16,6 +16,7 @@ from ui.pages.generate.writing import write
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.show.text import join_sentences, percent
 from ui.state.params import get_params, set_params
@@ -174,6 +175,9 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
 
 
 def _table(request: NextToken, step: DecodingStep, most: int) -> None:
+    section = open_section(_("Table"), "generate_rows")
+    if section is None:
+        return
     names = (
         gettext_lazy("Rank"),
         gettext_lazy("Token"),
@@ -187,7 +191,7 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)
         for rank, found in enumerate(step.candidates, start=1)
     ]
-    with st.expander(_("Table")):
+    with section:
         bound_widget(GenerateOptions, "top", st.number_input, shown=most, min_value=1, max_value=MOST_TOP, width=170)
         draw_table(
             {translate(name): [row[at] for row in rows] for at, name in enumerate(names)},

@@ -16,7 +16,7 @@ from ui.pages.generate.writing import controls, remember, tree, written_on
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.show.tables import model_provenance
 from ui.show.text import percent
 from ui.state.params import get_params, set_params

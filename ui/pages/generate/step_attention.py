@@ -20,6 +20,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.lens import TOP, draw
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import set_params
@@ -214,14 +215,14 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
             "head to shade the text."
         )
     )
-    folded = st.expander(_("Table"), key="generate_looks_file", on_change="rerun")
-    if folded.open:
+    section = open_section(_("Table"), "generate_looks_file")
+    if section is not None:
         download_button(
             _("Save as CSV"),
             _file(seen, every),
             "headlight-looks.csv",
             _("All digits"),
-            place=folded,
+            place=section,
             provenance=page_provenance(),
         )
 

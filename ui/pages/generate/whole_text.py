@@ -26,6 +26,7 @@ from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
@@ -262,10 +263,10 @@ def same_numbers(request: NextToken, step: DecodingStep) -> None:
     The attention of each generation step is compared with the same row of a pass over the whole text. Nothing is
     computed while the section is closed.
     """
-    folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Check the cache"), "generate_law")
+    if section is None:
         return
-    with folded:
+    with section:
         trace, length = read_whole(request), prompt_length(step, request)
         worst, later, cached, seen = 0.0, 0.0, 0, 0
         many = len(request.written) + 1

@@ -18,6 +18,7 @@ from ui.run.progress import map_questions
 from ui.run.services import get_backend
 from ui.show.atlases import atlas_computation, atlas_provenance
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from viz.figures.token_bars import bars
 
 KEY = "atlas_ablation"
@@ -37,10 +38,10 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
     name = atlas.heads[head]
     if name.part != next(iter(atlas.manifest["stacks"])):
         return  # the sentence vector is that of the first stack
-    folded = st.expander(_("Ablation"), key=KEY, on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Ablation"), KEY)
+    if section is None:
         return
-    with folded:
+    with section:
         try:
             changes = layer_changes(atlas, name.layer, name.part)
         except UserError as refusal:

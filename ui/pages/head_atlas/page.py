@@ -45,7 +45,7 @@ from ui.show.atlases import (
     read_windows,
 )
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -135,6 +135,9 @@ def _axis(atlas: Atlas, name: str) -> npt.NDArray[Any]:
 
 def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
     """Draw the table of the labelled heads, sorted by label, with its download."""
+    section = open_section(_("Labelled heads"), "atlas_labels_open")
+    if section is None:
+        return
     order = sorted(labels.values(), key=lambda label: (label.kind in SHARES, label.kind, -label.value))
     columns = {
         _("Label"): [label_name(label) for label in order],
@@ -147,7 +150,7 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
         _("Best rule"): [None if label.rule is None else 100 * label.rule for label in order],
         translate(RANDOM): [100 * label.random for label in order],
     }
-    with st.expander(_("Labelled heads")):
+    with section:
         draw_table(columns, key="atlas_labels")
         st.caption(_("Direction: the attending word comes first. n: held-out links or texts."))
         rows = csv_table(list(columns), zip(*columns.values(), strict=True))
@@ -173,11 +176,12 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     shares = atlas.arrays[f"{part}.distances"][own]
     ticks = [str(step) for step in offsets()]
     ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
-    with st.expander(_("Attention by distance")):
-        figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
-        about = partial(atlas_provenance, atlas, f"head {name.label}")
-        computation = atlas_computation(atlas, f"numbers = atlas.arrays['{part}.distances'][{own}]")
-        draw_chart(figure, "atlas_distances", about=about, computation=computation)
+    if section := open_section(_("Attention by distance"), "atlas_distances_open"):
+        with section:
+            figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
+            about = partial(atlas_provenance, atlas, f"head {name.label}")
+            computation = atlas_computation(atlas, f"numbers = atlas.arrays['{part}.distances'][{own}]")
+            draw_chart(figure, "atlas_distances", about=about, computation=computation)
     _draw_relations(atlas, head)
     draw_ablation(atlas, head)
     _draw_similar(atlas, head)
@@ -185,6 +189,9 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
 
 def _draw_measures(atlas: Atlas, head: int) -> None:
     """Draw the measures of a head with intervals, its rank, and random weights."""
+    section = open_section(_("Measures"), "atlas_measures_open")
+    if section is None:
+        return
     part, own = local_index(atlas, head)
     arrays = atlas.arrays
     rows = []
@@ -200,7 +207,7 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
                 translate(RANDOM): None if random is None else round(float(random[:, at].max()), 3),
             }
         )
-    with st.expander(_("Measures")):
+    with section:
         draw_table(rows, key="atlas_measures")
 
 
@@ -286,11 +293,14 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
 
 def _draw_similar(atlas: Atlas, head: int) -> None:
     """Draw the most similar heads of an atlas."""
+    section = open_section(_("Similar heads"), "atlas_similar_open")
+    if section is None:
+        return
     options = get_params(HeadAtlasOptions)
     titles = atlas_titles(options.atlas, options.other)
     shown = options.other if options.other in titles else options.atlas
     shown = shown if shown in titles else next(iter(titles))
-    with st.expander(_("Similar heads")):
+    with section:
         bound_widget(HeadAtlasOptions, "other", st.selectbox, options=list(titles), shown=shown, format_func=titles.get)
         try:
             other = open_atlas(shown)

@@ -39,7 +39,7 @@ from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
 from ui.pages.lessons.views import draw, empty_view, offers_head, open_step, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.terms import FOR_TEACHERS
 from ui.show.tour import BUTTON, go_to_stop, left_at
 from ui.show.views import link_to_view

@@ -18,6 +18,7 @@ from lessons.steps import VIEW, markdown_of
 from ui.pages.lessons.answers import StepAnswer, answer_at, count_answered, forget
 from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.views import choice_of, empty_view, model_title, withheld_part
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown
 from ui.state.navigation import title_of, view_named
@@ -42,10 +43,10 @@ def draw_worksheet(known: NamedLesson) -> None:
     """Draw the buttons that save the worksheet; its numbers are computed while its section is open."""
     answered, asked = count_answered(known)
     label = _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)
-    folded = st.expander(label, key="worksheet", on_change="rerun")
-    if not folded.open:
+    section = open_section(label, "worksheet")
+    if section is None:
         return
-    with folded:
+    with section:
         _draw_files(known)
         st.button(
             _("Forget my answers"),

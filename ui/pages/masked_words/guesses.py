@@ -19,6 +19,7 @@ from ui.pages.masked_words.options import MOST_TOP, MaskedWordsOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, download_table, draw_table, page_provenance, texts_provenance
 from ui.show.text import join_sentences, likelihood, percent
 from ui.state.params import get_params
@@ -116,6 +117,9 @@ def _original_token(blank: Blank) -> int | None:
 
 def _table(filled: Filled) -> None:
     """Draw the predictions of all blanks as a folded table with a download."""
+    section = open_section(_("Table"), "masked_rows")
+    if section is None:
+        return
     rows = [
         (number, blank.original.piece if blank.original else "", guess.rank, guess.piece, guess.probability)
         for number, blank in enumerate(filled.blanks, start=1)
@@ -129,7 +133,7 @@ def _table(filled: Filled) -> None:
         gettext_lazy("Token"),
         gettext_lazy("Probability"),
     )
-    with st.expander(_("Table")):
+    with section:
         bound_widget(
             MaskedWordsOptions,
             "top",

@@ -16,7 +16,7 @@ from ui.pages.masked_words.whole_text import draw_corruption, draw_surprisal
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.lens import layers
 from ui.show.published_bert import draw_published
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState

@@ -13,6 +13,7 @@ from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.run.progress import ask_many
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences, number_duplicates, percent
 from ui.state.params import get_params, set_params
@@ -65,8 +66,9 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
         gettext_lazy("Log-probability"),
         gettext_lazy("bits"),
     )
-    with st.expander(_("Table")):
-        draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
+    if section := open_section(_("Table"), "surprisal_rows"):
+        with section:
+            draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
     download_table(csv_table(columns, rows), "headlight-surprise.csv")
 
 

@@ -22,6 +22,7 @@ from ui.run.notices import show_notice
 from ui.run.progress import finished_state
 from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import TITLE, LinkScore, corpus_provenance, describe_relation, scored_links
+from ui.show.sections import open_section
 from ui.show.tables import download_button, draw_table
 from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
@@ -361,10 +362,13 @@ MEANINGS = {  # of the columns of the files
 
 def files(found: CorpusScores, relation: str) -> None:
     """Draw the table of all heads for a relation, and the downloads of the scores for all relations."""
+    section = open_section(_("Every head"), "measure_heads_open")
+    if section is None:
+        return
     everything = rows(found.state.tally, found.corpus, found.chooser)
     known = corpus_provenance(found.corpus) | MEANINGS
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
-    with st.expander(_("Every head")):
+    with section:
         draw_table(
             {
                 _("Layer"): [row.layer for row in mine],

@@ -27,8 +27,8 @@ from ui.run.notices import show_error, show_notice
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import draw_reading_help
 from ui.show.scored_links import corpus_provenance
+from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences
 from ui.state.params import get_params
@@ -46,12 +46,12 @@ def draw_sources(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
     """Draw the sources of a head's scores on a relation, if the panel is open; otherwise compute nothing."""
-    folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Why this head?"), KEY)
+    if section is None:
         return
     direction = direction_of(found, options, relation, head)
     run = SourceRun(found.corpus, relation, *head, choice.model, choice.revision or None, direction)
-    with folded:
+    with section:
         try:
             known = _load_report(run)
         except UserError as refusal:

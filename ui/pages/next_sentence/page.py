@@ -24,7 +24,7 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.show.tables import csv_table, download_table, texts_provenance
 from ui.show.text import join_sentences
 from ui.state.params import AnsweringOptions, get_params, set_params

@@ -37,7 +37,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import csv_table, download_table, request_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state

@@ -34,7 +34,7 @@ from ui.pages.pictures.source import (
     say_needs_model,
 )
 from ui.show.microscope import draw_microscope
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.show.text import join_sentences
 from ui.show.why_head import Explained, ExplainedLink, draw_why
 from ui.state.params import get_params, set_params

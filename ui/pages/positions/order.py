@@ -21,6 +21,7 @@ from ui.run.services import get_backend
 from ui.run.traces import displayed_request, request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import format_and_list, format_small
 from ui.state.params import set_params
@@ -91,7 +92,10 @@ def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]
 
     The map is in an expander. ``question`` is the request whose answer is ``test``.
     """
-    with st.expander(_("Order sensitivity")):
+    section = open_section(_("Order sensitivity"), "order_sensitivity")
+    if section is None:
+        return
+    with section:
         show_notice(_describe_noticing(test), role="status")
         figure = head_maps.head_map(
             test.having.differences,

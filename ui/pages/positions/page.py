@@ -15,7 +15,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState

@@ -36,8 +36,8 @@ from ui.run.page_model import kind_of
 from ui.run.services import ViewOptions
 from ui.run.traces import displayed_request, read_trace
 from ui.show.microscope import explore_link
-from ui.show.reading_help import reading_help
 from ui.show.scored_links import TITLE, LinkScore, describe_relation, paginate, scored_links
+from ui.show.sections import reading_help
 from ui.show.tables import csv_table, download_button
 from ui.show.text import join_sentences
 from ui.state.params import get_params

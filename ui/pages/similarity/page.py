@@ -37,7 +37,7 @@ from ui.run.progress import may_begin, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state

@@ -19,7 +19,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.chart import theme
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState

@@ -20,6 +20,7 @@ from ui.pages.step_by_step.weight import STAGES, WeightPath, WeightPlace, labels
 from ui.run.notices import show_notice
 from ui.show.chart import theme
 from ui.show.microscope import draw_matrices
+from ui.show.sections import open_section
 from ui.show.tables import download_button, page_provenance
 from ui.show.text import join_sentences, scientific
 from viz.figures.theme import sides
@@ -162,8 +163,8 @@ def _one_channel(way: WeightPath) -> str:
 
 def _matrices(way: WeightPath) -> None:
     """Draw the head's projection matrices in an expander; the data is sent only if the expander is open."""
-    folded = st.expander(_("Head matrices"), key="steps_matrices_open", on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Head matrices"), "steps_matrices_open")
+    if section is None:
         return
     wiring, head = way.layer.wiring, way.spot.head
     parts = {
@@ -172,7 +173,7 @@ def _matrices(way: WeightPath) -> None:
         "W_Vᵀ": wiring.value.weight[:, way.group].T,
         "W_O": wiring.output[head],
     }
-    with folded:
+    with section:
         found = [sheets.matrix(name, np.asarray(values)) for name, values in parts.items()]
         draw_matrices(found, "steps_matrices", numbers=False)
 

@@ -16,7 +16,7 @@ from ui.pages.teach.training_progress import draw_progress
 from ui.pages.teach.training_request import begin
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.state.params import get_params, set_params
 
 ANSWERING = ("results", "keep")  # The views of a model that answers questions.

@@ -33,7 +33,7 @@ from ui.run.notices import show_notes, show_notice
 from ui.run.page_model import kind_of, remember_kind
 from ui.run.services import get_backend
 from ui.show.chart import draw_notebook_menu
-from ui.show.reading_help import reading_help
+from ui.show.sections import open_section, reading_help
 from ui.show.tables import csv_table, download_button, draw_table, model_fields, page_provenance
 from ui.state.params import drop_place, get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
@@ -189,15 +189,15 @@ def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], opti
     draw_table(comparison_rows(steps, texts), column_config=headings(COMPARED))
     for number, one in enumerate(steps):
         label = _("Every token: {model}", model=one.model)
-        folded = st.expander(label, key=f"tokens_table_{number}", on_change="rerun")
-        if folded.open:
+        section = open_section(label, f"tokens_table_{number}")
+        if section is not None:
             rows = table(one)
             read = dict(zip(("text", "pair"), texts, strict=False))
             about = model_fields(get_backend().identity(requests[number].model, requests[number].revision)) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-            draw_table(place=folded, columns=rows, column_config=headings(TABLE))
+            draw_table(place=section, columns=rows, column_config=headings(TABLE))
             download_button(_("Save as CSV"), page, "headlight-tokens.csv", _("All digits"),
-                 key=f"tokens_csv_{number}", place=folded, provenance=about)  # fmt: skip
+                 key=f"tokens_csv_{number}", place=section, provenance=about)  # fmt: skip
 
 
 def how_to_read() -> None:

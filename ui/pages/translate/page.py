@@ -38,7 +38,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out, pick_page_model
 from ui.run.services import get_trace_store
 from ui.show.microscope import draw_microscope
-from ui.show.reading_help import draw_reading_help
+from ui.show.sections import draw_reading_help
 from ui.state.params import get_params, set_params
 from ui.state.session import UNSELECTED, get_view_state, set_view_state
 from ui.state.view_state import ViewState, example_of

@@ -22,6 +22,7 @@ from ui.run.page_model import PageModel, offer_way_out
 from ui.run.progress import may_begin, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
@@ -203,6 +204,9 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
 
 
 def _table(state: AlignmentState) -> None:
+    section = open_section(_("Every head"), "alignments_open")
+    if section is None:
+        return
     names = (
         gettext_lazy("View"),
         gettext_lazy("Layer"),
@@ -214,7 +218,7 @@ def _table(state: AlignmentState) -> None:
         gettext_lazy("Alignment error rate"),
     )
     every = rows(state)
-    with st.expander(_("Every head")):
+    with section:
         shown = [(translate(read), layer, head, *map(_two_decimals, figures)) for read, layer, head, *figures in every]
         draw_table(
             {translate(name): [row[at] for row in shown] for at, name in enumerate(names)},

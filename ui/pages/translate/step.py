@@ -16,6 +16,7 @@ from ui.pages.translate.translation import CANDIDATES, MOST_TOP, Translation
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import percent
 from ui.state.params import get_params, set_params
@@ -220,6 +221,9 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
             vocabulary=step.vocabulary,
         )
     )
+    section = open_section(_("Table"), "translate_step_rows")
+    if section is None:
+        return
     rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
     names = (
         gettext_lazy("Step"),
@@ -229,7 +233,7 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
         gettext_lazy("Probability"),
         gettext_lazy("Written"),
     )
-    with st.expander(_("Table")):
+    with section:
         bound_widget(
             TranslateOptions,
             "top",

@@ -31,6 +31,7 @@ from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
+from ui.show.sections import open_section
 from ui.show.tables import download_button, model_provenance, page_provenance
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState, example_of
@@ -303,10 +304,10 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, where: str,
 
     ``column`` is the heading of the names in the CSV file, "word" or "token". ``computation`` gives ``vectors``.
     """
-    folded = st.expander(_("Vector values"), key="vectors_numbers", on_change="rerun")
-    if not folded.open:
+    section = open_section(_("Vector values"), "vectors_numbers")
+    if section is None:
         return
-    with folded:
+    with section:
         below, above = sides(theme())
         note = _(
             "{n} {unit} × {channels:,} channels; {below} below zero, {above} above.",

@@ -28,7 +28,7 @@ from ui.pages.whole_pass.picture import (
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import download_button
 from ui.show.text import format_comma_list, join_sentences
 from ui.show.views import link_to_view

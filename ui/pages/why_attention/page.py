@@ -26,7 +26,7 @@ from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.chart import draw_chart, theme
-from ui.show.reading_help import reading_help
+from ui.show.sections import reading_help
 from ui.show.tables import download_button, draw_table, frame_csv
 from ui.show.text import join_sentences
 from ui.state.params import get_params, set_params

@@ -1,4 +1,4 @@
-"""The “How to read” section of a page: expanded on the first visit, collapsed on later visits."""
+"""Sections of a page that can be folded: “How to read”, and sections that are drawn only while they are open."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def draw_reading_help(text: str) -> None:
     """Draw the “How to read” section with ``text``, which ends with a list, and an item on attention."""
     with reading_help():
         st.markdown(f"{text}\n{translate(USE)}")
+
+
+def open_section(label: str, key: str) -> DeltaGenerator | None:
+    """Return the container of a section while it is open, and None while it is folded; it is folded at first.
+
+    Check the container before the content is computed: then a folded section costs nothing, and the browser does not
+    load the scripts of its tables and charts. ``key`` is the session key of its state, True while it is open.
+    """
+    section = st.expander(label, key=key, on_change="rerun")
+    return section if section.open else None
