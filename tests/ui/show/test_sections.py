@@ -29,7 +29,6 @@ def test_help_is_open_on_the_first_visit_of_each_page() -> None:
 
 
 def a_folded_page() -> None:
-    import streamlit as st
 
     from ui.show.sections import open_section
 
