@@ -203,7 +203,7 @@ def executed(notebook: bytes) -> Any:
 def test_a_notebook_gives_the_numbers_of_its_figure(
     monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], keys: set[str]
 ) -> None:
-    sections = {SECTIONS[key]: True for key in sorted(keys & SECTIONS.keys())}
+    sections: dict[str, Any] = {SECTIONS[key]: True for key in sorted(keys & SECTIONS.keys())}
     compare(offered(monkeypatch, view, query, **sections), keys)
 
 
