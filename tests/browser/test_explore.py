@@ -162,7 +162,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     page.reload()  # After a reload only the address holds the view.
     painted(page, layer=3, head=1, focus=it)
     expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("the query"))
+    expect(page.get_by_role("button", name="Pick who looks")).to_be_visible()
     ask(page, "animal")
     painted(page, focus=animal)
     gives = re.compile(f"“it” gives {percent(trace.weights(3, 1)[it, animal])} of its attention")

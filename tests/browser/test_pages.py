@@ -57,7 +57,7 @@ VISITS = {
     "tokens": Visit(".ladder"),
     "vectors": Visit(CHART),
     "find": Visit(CHART),
-    "break_head": Visit(".st-key-break_head_strip .token"),
+    "break_head": Visit(".st-key-break_head_strip .chips"),
     "measure": Visit(CHART, text=False),
     "roles": Visit(CHART),
     "cause": Visit(CHART),

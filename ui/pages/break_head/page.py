@@ -329,7 +329,7 @@ def _ask_for_pronoun(view: View, question: NounQuestion) -> None:
     """Draw the sentence, in which a click sets the pronoun."""
     show_notice(translate(NO_PRONOUN), role="status")
     chips = [TokenChip(cell.text, special=cell.special) for cell in view.keys]
-    mount(chips, STRIP, title=translate(NO_PRONOUN), on_pick=lambda: _pick_word(view, question, "source"))
+    mount(chips, STRIP, title=translate(ROLES["source"]), on_pick=lambda: _pick_word(view, question, "source"))
 
 
 def _draw_sentence(view: View, question: NounQuestion, head: tuple[int, int], options: BreakHeadOptions) -> None:
