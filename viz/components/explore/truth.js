@@ -1,6 +1,6 @@
 // The sentence about the link in question, the note about its baselines, and the strongest links.
 
-import { quoteWord, wordRange } from "./cells.js";
+import { continues, quoteWord, wordRange } from "./cells.js";
 import { argmax, short, slice } from "./numbers.js";
 import { finePercent, percent, points } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
@@ -211,8 +211,8 @@ export function doubt(facts) {
  */
 function piecesOf({ say, pivots, pivot }) {
   const [start, end] = wordRange(pivots, pivot);
-  const [word, token] = [quoteWord(pivots, pivot), `“${pivots[pivot].text}”`];
-  return fill(say.pieces, { word, count: end - start, token });
+  const token = `“${continues(pivots, pivot) ? "##" : ""}${pivots[pivot].text}”`; // as the chips show it
+  return fill(say.pieces, { word: quoteWord(pivots, pivot), count: end - start, token });
 }
 
 /**
