@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,21 +27,21 @@ def kinds(question: int, passage: int) -> list[int]:
     return [SPECIAL, *[QUESTION] * question, SPECIAL, *[PASSAGE] * passage, SPECIAL]
 
 
-@pytest.mark.parametrize("question", [1, 5, 200])
-@pytest.mark.parametrize("passage", [1, 40, 333])
-@pytest.mark.parametrize("length", [16, 64])
-@pytest.mark.parametrize("stride", [0, 8, 999])
-def test_windows_cover_the_passage(question: int, passage: int, length: int, stride: int) -> None:
-    given = kinds(question, passage)
-    found = window_positions(given, length, stride)
-    inside = [[at for at in one if given[at] == PASSAGE] for one in found]
-    assert sorted({at for one in inside for at in one}) == [at for at, kind in enumerate(given) if kind == PASSAGE]
-    assert all(one == list(range(one[0], one[-1] + 1)) for one in inside)
-    asked = [sum(given[at] == QUESTION for at in one) for one in found]
-    assert set(asked) == {min(question, MOST_QUESTION, length // 2)}
-    assert all(len(one) <= length for one in found) or length < asked[0] + 4
-    for left, right in itertools.pairwise(inside):
-        assert left[-1] - right[0] + 1 == min(stride, (length - asked[0] - 3) // 2)
+def test_windows_cover_the_passage(subtests: pytest.Subtests) -> None:
+    for question, passage, length, stride in product([1, 5, 200], [1, 40, 333], [16, 64], [0, 8, 999]):
+        with subtests.test(question=question, passage=passage, length=length, stride=stride):
+            given = kinds(question, passage)
+            found = window_positions(given, length, stride)
+            inside = [[at for at in one if given[at] == PASSAGE] for one in found]
+            assert sorted({at for one in inside for at in one}) == [
+                at for at, kind in enumerate(given) if kind == PASSAGE
+            ]
+            assert all(one == list(range(one[0], one[-1] + 1)) for one in inside)
+            asked = [sum(given[at] == QUESTION for at in one) for one in found]
+            assert set(asked) == {min(question, MOST_QUESTION, length // 2)}
+            assert all(len(one) <= length for one in found) or length < asked[0] + 4
+            for left, right in itertools.pairwise(inside):
+                assert left[-1] - right[0] + 1 == min(stride, (length - asked[0] - 3) // 2)
 
 
 def random_windows(seed: int, count: int, tokens: int = 40) -> list[WindowScores]:

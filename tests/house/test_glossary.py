@@ -38,9 +38,8 @@ def test_every_word_is_where_the_glossary_says() -> None:
     assert glossary.count("\n| ") > 20
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_a_false_line_is_found(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for line, said in [
         ("| a | b | `a.py` `A` |", ""),
         ("| a | b | `a.py` `size` |", ""),
         ("| a | b | `a.py` `made` |", ""),
@@ -49,8 +48,7 @@ def test_every_word_is_where_the_glossary_says() -> None:
         ("| a | b | `b.py` `A` |", "b.py does not exist."),
         ("| a | b |", "no word, meaning and place: | a | b |"),
         ("| a | b | `a.py` `A` |\n| a | c | `a.py` `A` |", "a stands twice."),
-    ],
-)
-def test_a_false_line_is_found(tmp_path: Path, line: str, said: str) -> None:
-    (tmp_path / "a.py").write_text("class A:\n    size: int\n    used()\n\nmade = 1\n", encoding="utf-8")
-    assert faults(f"| word | meaning | where |\n|---|---|---|\n{line}\n", tmp_path) == ([said] if said else [])
+    ]:
+        with subtests.test(line=line, said=said):
+            (tmp_path / "a.py").write_text("class A:\n    size: int\n    used()\n\nmade = 1\n", encoding="utf-8")
+            assert faults(f"| word | meaning | where |\n|---|---|---|\n{line}\n", tmp_path) == ([said] if said else [])

@@ -134,9 +134,8 @@ def test_imports_run_one_way() -> None:
     assert offences(ROOT) == []
 
 
-@pytest.mark.parametrize(
-    ("file", "source", "said"),
-    [
+def test_a_wrong_import_is_found(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    cases = [
         ("attention/a.py", "import torch", "torch belongs in inference"),
         ("attention/a.py", "import pandas", "numpy only"),
         ("attention/a.py", "from inference.backend import LocalBackend", "attention may import i18n"),
@@ -161,14 +160,15 @@ def test_imports_run_one_way() -> None:
         ("probing/a.py", "import ui", "probing may import i18n, attention, inference"),
         ("helpers/a.py", "import os", "helpers is no room"),
         ("inference/a.py", "import tests.support.traces", "inference may import"),
-    ],
-)
-def test_a_wrong_import_is_found(tmp_path: Path, file: str, source: str, said: str) -> None:
-    (tmp_path / file).parent.mkdir(exist_ok=True)
-    (tmp_path / file).write_text(source)
-    (found,) = offences(tmp_path)
-    assert file in found
-    assert said in found
+    ]
+    for at, (file, source, said) in enumerate(cases):
+        with subtests.test(file=file, source=source):
+            root = tmp_path / str(at)
+            (root / file).parent.mkdir(parents=True)
+            (root / file).write_text(source)
+            (found,) = offences(root)
+            assert file in found
+            assert said in found
 
 
 def test_right_imports_are_no_offence(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,8 @@ COUNT, SHARE, AMOUNT = "whole number, at least 1", "number, above 0 and below 1"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_what_bert_cannot_do_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for old, new, message in [
         *[
             (old, f"{old.split()[0]} = {new}", rf"\[loop\] {old.split()[0]} = .* will not do: it takes a {COUNT}")
             for old in ("threads = 1", "log_steps = 2", "evaluate_steps = 5", "evaluate_pairs = 8")
@@ -47,12 +47,11 @@ ROOT = Path(__file__).resolve().parents[2]
         ('path = "texts"', "", r"\[source\] lacks a setting"),
         ('run = "run"', "run = 3", "run = 3 will not do: it takes a text"),
         ('start = "start"', "start = 3", "start = 3 will not do: it takes a text"),
-    ],
-)
-def test_what_bert_cannot_do_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    (tmp_path / "run.toml").write_text(BERT, encoding="utf-8")
-    with pytest.raises(UserError, match=message):
-        config.read(change(tmp_path / "run.toml", old, new))
+    ]:
+        with subtests.test(old=old, new=new, message=message):
+            (tmp_path / "run.toml").write_text(BERT, encoding="utf-8")
+            with pytest.raises(UserError, match=message):
+                config.read(change(tmp_path / "run.toml", old, new))
 
 
 @pytest.mark.parametrize(
@@ -73,9 +72,8 @@ def test_what_is_no_table_is_refused(tmp_path: Path, lines: str, message: str) -
         config.read(tmp_path / "run.toml")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_what_a_translator_cannot_do_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for old, new, message in [
         ("heads = 3", "heads = 5", r"\[shape\] width = 24 is not a multiple of heads = 5"),
         ("vocabulary = 500", "vocabulary = 258", rf"vocabulary = 258 will not do: .* at least {SMALLEST}"),
         ("longest = 24", "longest = 0", rf"\[data\] longest = 0 will not do: it takes a {COUNT}"),
@@ -85,12 +83,11 @@ def test_what_is_no_table_is_refused(tmp_path: Path, lines: str, message: str) -
         ("batch = 256", "layer_decay = 0.9", r"\[optimiser\] has no setting layer_decay"),
         ('licence = "cc0-1.0"', 'language = "en"', r"\[card\] has no setting language"),
         ('licence = "cc0-1.0"', 'start = "zero"', r"\[card\] has no setting start"),
-    ],
-)
-def test_what_a_translator_cannot_do_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    (tmp_path / "run.toml").write_text(TRANSLATOR, encoding="utf-8")
-    with pytest.raises(UserError, match=message):
-        translation.read(change(tmp_path / "run.toml", old, new))
+    ]:
+        with subtests.test(old=old, new=new, message=message):
+            (tmp_path / "run.toml").write_text(TRANSLATOR, encoding="utf-8")
+            with pytest.raises(UserError, match=message):
+                translation.read(change(tmp_path / "run.toml", old, new))
 
 
 def test_pairs_that_are_no_table_are_refused(tmp_path: Path) -> None:
@@ -137,12 +134,13 @@ def test_sentences_that_make_no_pair_are_refused(setting: Setting) -> None:  # n
         bert.pretrain(config.read(change(file, "long.txt", "long.jsonl")))
 
 
-@pytest.mark.parametrize("option", ["--stop-after", "--finish-in"])
-@pytest.mark.parametrize("number", ["nan", "inf", "-1"])
-@pytest.mark.parametrize("command", ["pretrain", "translate"])
-def test_minutes_are_finite(command: str, option: str, number: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "none.toml", f"{option}={number}"]) == 2
-    assert capsys.readouterr().err.endswith(f" will not do: it takes a {AMOUNT}.\n")
+def test_minutes_are_finite(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, number, command in product(
+        ["--stop-after", "--finish-in"], ["nan", "inf", "-1"], ["pretrain", "translate"]
+    ):
+        with subtests.test(option=option, number=number, command=command):
+            assert main([command, "none.toml", f"{option}={number}"]) == 2
+            assert capsys.readouterr().err.endswith(f" will not do: it takes a {AMOUNT}.\n")
 
 
 @pytest.mark.parametrize(("command", "option"), [("export", "--pairs"), ("export-translator", "--sentences")])

@@ -180,12 +180,14 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "sentence"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_spoiled_folders(folder: Path, spoil: Callable[[Path], None], sentence: str) -> None:
-    spoil(folder)
-    with pytest.raises(UserError, match=sentence) as refused:
-        inspect(folder, "mine")
-    assert re.search(r"\. [A-Z][a-z]+", str(refused.value)), "the fix"
+def test_spoiled_folders(subtests: pytest.Subtests, sound: Path, tmp_path: Path) -> None:
+    for at, (spoil, sentence) in enumerate(CASES):
+        with subtests.test(spoil=getattr(spoil, "__name__", ""), sentence=sentence):
+            folder = Path(shutil.copytree(sound, tmp_path / str(at)))
+            spoil(folder)
+            with pytest.raises(UserError, match=sentence) as refused:
+                inspect(folder, "mine")
+            assert re.search(r"\. [A-Z][a-z]+", str(refused.value)), "the fix"
 
 
 @pytest.mark.parametrize("spoil", [quantized(quant_method="fp8"), pointer("README.md"), pointer("pytorch_model.bin")])

@@ -77,20 +77,21 @@ BROKEN: dict[str, Change] = {
 UNNAMED = ("paragraphs", "answers", "text", "answer_start is", "half")
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_refused_by_name_and_key(name: str) -> None:
-    whole = squad(PASSAGES)
-    BROKEN[name](whole)
-    with pytest.raises(UserError) as refusal:
-        parse_questions(File("mine.json", json.dumps(whole).encode()))
-    assert refusal.value.message.startswith("mine.json: ")
-    assert (name.split()[0] in refusal.value.message) or name.startswith(UNNAMED)
+def test_a_broken_file_is_refused_by_name_and_key(subtests: pytest.Subtests) -> None:
+    for name in BROKEN:
+        with subtests.test(name=name):
+            whole = squad(PASSAGES)
+            BROKEN[name](whole)
+            with pytest.raises(UserError) as refusal:
+                parse_questions(File("mine.json", json.dumps(whole).encode()))
+            assert refusal.value.message.startswith("mine.json: ")
+            assert (name.split()[0] in refusal.value.message) or name.startswith(UNNAMED)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"[" * 100_000, b'{"data": []}', b"id,text\n1,a\n"])
-def test_no_squad_file_is_refused(content: bytes) -> None:
-    with pytest.raises(UserError, match=r"^mine\.json"):
-        parse_questions(File("mine.json", content))
+def test_no_squad_file_is_refused(subtests: pytest.Subtests) -> None:
+    for content in [b"", b"{", b"[]", b"null", b"[" * 100_000, b'{"data": []}', b"id,text\n1,a\n"]:
+        with subtests.test(content=content), pytest.raises(UserError, match=r"^mine\.json"):
+            parse_questions(File("mine.json", content))
 
 
 def test_too_large_files_are_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,9 +50,8 @@ def changed(job: Training, **changes: Any) -> str:
     return json.dumps({**asdict(job), **changes})
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_a_job_with_odd_values_is_refused(subtests: pytest.Subtests, job: Training, tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [
         {"id": "x" * 22},
         {"owner": "<script>"},
         {"owner": None},
@@ -63,12 +62,12 @@ def changed(job: Training, **changes: Any) -> str:
         {"settings": None},
         {"settings": {"seed": "0"}},
         {"settings": {"minutes": True}},
-    ],
-)
-def test_a_job_with_odd_values_is_refused(job: Training, tmp_path: Path, changes: dict[str, Any]) -> None:
-    (tmp_path / job.id / "job.json").write_text(changed(job, **changes), encoding="utf-8")
-    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
-        jobs.read(tmp_path / job.id)
+    ]
+    for changes in cases:
+        with subtests.test(changes=changes):
+            (tmp_path / job.id / "job.json").write_text(changed(job, **changes), encoding="utf-8")
+            with pytest.raises(UserError, match=re.escape(UNREADABLE)):
+                jobs.read(tmp_path / job.id)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "null", "[" * 100_000, '{"id": 1}', "\0", " " * 200_000 + "{}"])

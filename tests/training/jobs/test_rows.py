@@ -81,9 +81,8 @@ def test_half_a_file_is_refused(tmp_path: Path) -> None:
 HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_what_is_no_packed_rows_is_refused(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for content in [
         b"",
         b"not packed",
         lzma.compress(b"{}"),
@@ -93,9 +92,8 @@ HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
         lzma.compress(json.dumps({**HEAD, "rows": [10**12]}).encode() + b'\n["a", "x"]\n'),
         lzma.compress(json.dumps({**HEAD, "rows": "1"}).encode() + b'\n["a", "x"]\n'),
         lzma.compress(json.dumps(HEAD).encode() + b"\n" + b"[" * 100_000),
-    ],
-)
-def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "rows.xz").write_bytes(content)
-    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
-        job.read_rows(tmp_path / "rows.xz")
+    ]:
+        with subtests.test(content=content):
+            (tmp_path / "rows.xz").write_bytes(content)
+            with pytest.raises(UserError, match=re.escape(UNREADABLE)):
+                job.read_rows(tmp_path / "rows.xz")

@@ -16,36 +16,31 @@ from viz.options import options_of
 KINDS = {"str", "int", "bool", "int | None"}
 
 
-@pytest.fixture(params=sorted(page_options()))
-def options(request: pytest.FixtureRequest) -> type[Any]:
-    return page_options()[request.param]
-
-
 def test_every_option_is_declared_in_the_class_of_its_view() -> None:
     declaring = {path.parent.name for path in (ROOT / "ui/pages").glob("*/*.py") if "= option(" in path.read_text()}
     assert declaring
     assert declaring <= set(page_options())
 
 
-def test_fields_are_of_kinds_that_an_address_can_hold(options: type[Any]) -> None:
+def fields_are_of_kinds_that_an_address_can_hold(options: type[Any]) -> None:
     assert {field.type for field in fields(options)} <= KINDS
 
 
-def test_a_page_opens_without_anything_in_its_address(options: type[Any]) -> None:
+def a_page_opens_without_anything_in_its_address(options: type[Any]) -> None:
     assert format_params(options()) == {}
     assert parse_params(options, {}) == (options(), [])
 
 
-def test_no_name_in_the_address_is_the_shared_choices_own(options: type[Any]) -> None:
+def no_name_in_the_address_is_the_shared_choices_own(options: type[Any]) -> None:
     assert not {declared.name for declared in options_of(options).values()} & {*DECLARED, PACKED}
 
 
-def test_names_in_an_address_differ(options: type[Any]) -> None:
+def names_in_an_address_differ(options: type[Any]) -> None:
     names = [declared.name for declared in options_of(options).values()]
     assert len(set(names)) == len(names)
 
 
-def test_every_field_comes_back_from_the_address(options: type[Any]) -> None:
+def every_field_comes_back_from_the_address(options: type[Any]) -> None:
     choices = {name: tuple(declared.choices) for name, declared in options_of(options).items() if declared.choices}
     usual, other = options(), {"str": "other", "int": 7, "int | None": 7}
     changed = {
@@ -56,3 +51,19 @@ def test_every_field_comes_back_from_the_address(options: type[Any]) -> None:
     after = options(**changed)
     assert after != usual
     assert parse_params(options, format_params(after)) == (after, [])
+
+
+LAWS = (
+    fields_are_of_kinds_that_an_address_can_hold,
+    a_page_opens_without_anything_in_its_address,
+    no_name_in_the_address_is_the_shared_choices_own,
+    names_in_an_address_differ,
+    every_field_comes_back_from_the_address,
+)
+
+
+def test_every_class_of_options_can_be_kept_in_an_address(subtests: pytest.Subtests) -> None:
+    for view, options in sorted(page_options().items()):
+        for law in LAWS:
+            with subtests.test(view=view, law=law.__name__):
+                law(options)

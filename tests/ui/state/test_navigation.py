@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from urllib.parse import parse_qs, parse_qsl, quote
 
 import pytest
@@ -49,17 +50,18 @@ def test_the_navigation_has_at_most_fifteen_entries_of_five_words() -> None:
     assert max(len(title.replace("&", "").split()) for title in titles) <= 5
 
 
-@pytest.mark.parametrize("former", FORMER)
-def test_a_former_address_leads_to_its_view_with_its_query(former: str) -> None:
-    query = {"layer": ["3"], "text": ["a b"]}
-    there = new_address(former, "layer=3&text=a+b")
-    path, _sep, written = (f"{former}?layer=3&text=a+b" if there is None else there).partition("?")
-    assert path in BY_PATH
-    found = parse_qs(written)
-    view = view_at(path, found.pop("view", [None])[0])
-    assert found == query
-    assert view == OLD_PATHS.get(former, former)
-    assert view_of_link(former, {"layer": "3"}) == (view, {"layer": "3"})
+def test_a_former_address_leads_to_its_view_with_its_query(subtests: pytest.Subtests) -> None:
+    for former in FORMER:
+        with subtests.test(former=former):
+            query = {"layer": ["3"], "text": ["a b"]}
+            there = new_address(former, "layer=3&text=a+b")
+            path, _sep, written = (f"{former}?layer=3&text=a+b" if there is None else there).partition("?")
+            assert path in BY_PATH
+            found = parse_qs(written)
+            view = view_at(path, found.pop("view", [None])[0])
+            assert found == query
+            assert view == OLD_PATHS.get(former, former)
+            assert view_of_link(former, {"layer": "3"}) == (view, {"layer": "3"})
 
 
 def test_an_option_that_became_a_view_leads_to_it() -> None:
@@ -73,29 +75,33 @@ def test_an_option_that_became_a_view_leads_to_it() -> None:
     assert new_address("compare", "show=set") is None
 
 
-@pytest.mark.parametrize(("path", "query"), [("tutorials", ""), ("lessons", "view=tutorials&")])
-@pytest.mark.parametrize("theme", [*THEMES, None, "<b>"])
-def test_a_theme_of_the_tutorials_leads_to_its_lesson(path: str, query: str, theme: str | None) -> None:
-    written = query + ("" if theme is None else f"theme={quote(theme)}&") + "seed=3&class=AB12&text=a+b%26c"
-    there = new_address(path, written)
-    assert there is not None
-    lesson = THEMES.get(str(theme), THEMES["attention"])
-    fields = {"lesson": [lesson], "class": ["AB12"], "text": ["a b&c"]}
-    assert there.startswith("lessons?")
-    assert parse_qs(there.partition("?")[2]) == fields
-    assert view_of_link(path, dict(parse_qsl(written))) == ("lessons", {name: one for name, (one,) in fields.items()})
-    assert new_address("lessons", there.partition("?")[2]) is None
+def test_a_theme_of_the_tutorials_leads_to_its_lesson(subtests: pytest.Subtests) -> None:
+    for (path, query), theme in product([("tutorials", ""), ("lessons", "view=tutorials&")], [*THEMES, None, "<b>"]):
+        with subtests.test(path=path, query=query, theme=theme):
+            written = query + ("" if theme is None else f"theme={quote(theme)}&") + "seed=3&class=AB12&text=a+b%26c"
+            there = new_address(path, written)
+            assert there is not None
+            lesson = THEMES.get(str(theme), THEMES["attention"])
+            fields = {"lesson": [lesson], "class": ["AB12"], "text": ["a b&c"]}
+            assert there.startswith("lessons?")
+            assert parse_qs(there.partition("?")[2]) == fields
+            assert view_of_link(path, dict(parse_qsl(written))) == (
+                "lessons",
+                {name: one for name, (one,) in fields.items()},
+            )
+            assert new_address("lessons", there.partition("?")[2]) is None
 
 
 def test_every_theme_is_a_lesson_on_claims() -> None:
     assert set(THEMES.values()) == set(CLAIMS)
 
 
-@pytest.mark.parametrize("view", BY_VIEW)
-def test_an_address_names_its_view(view: str) -> None:
-    fields = view_fields(view)
-    assert view_at(BY_VIEW[view].path, fields.get("view")) == view
-    assert view_of_link(BY_VIEW[view].path, {**fields, "head": "1"}) == (view, {"head": "1"})
+def test_an_address_names_its_view(subtests: pytest.Subtests) -> None:
+    for view in BY_VIEW:
+        with subtests.test(view=view):
+            fields = view_fields(view)
+            assert view_at(BY_VIEW[view].path, fields.get("view")) == view
+            assert view_of_link(BY_VIEW[view].path, {**fields, "head": "1"}) == (view, {"head": "1"})
 
 
 def test_an_address_of_no_page_is_not_replaced() -> None:
