@@ -213,8 +213,9 @@ def _number(said: str) -> str:
     plain = unicodedata.normalize("NFKC", said)
     number = plain.removesuffix(PERCENT)
     try:
-        value = float(number.replace(",", "."))
-    except ValueError:
+        above, bar, below = number.replace(",", ".").replace("−", "-").partition("/")
+        value = float(above) / float(below if bar else 1)
+    except (ValueError, ZeroDivisionError):
         value = math.nan
     if not math.isfinite(value):
         raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80]))

@@ -76,6 +76,7 @@ def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
             **shares,
         ),
         tolerance=5,
+        is_percentage=True,
     )
 
 
@@ -142,6 +143,7 @@ def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
             share=train / build.total,
         ),
         tolerance=2,
+        is_percentage=True,
     )
 
 
@@ -165,6 +167,7 @@ def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
             count=counts.total(),
         ),
         tolerance=2,
+        is_percentage=True,
     )
 
 

@@ -57,7 +57,8 @@ class CheckedAnswer:
     said: LazyMessage
     others: tuple[Answer, ...] = ()  # other correct answers
     tolerance: float = 0.005  # tolerance of a numeric answer
-    is_share: bool = False  # a student may also type the answer, 0 to 1, as a percentage
+    is_share: bool = False  # a student may also type the answer, 0 to 1, as a percentage without its sign
+    is_percentage: bool = False  # the answer is in per cent
 
     def accepts(self, given: Answer) -> bool:
         """Return True if a student's answer is correct; for words, case and surrounding spaces are ignored.
@@ -84,6 +85,18 @@ class CheckedAnswer:
         if not self.is_share or not isinstance(given, int | float) or not 1 < given <= 100:
             return None
         return given / 100 if self.accepts(given / 100) else None
+
+    def accepts_percentage(self, given: float) -> bool:
+        """Return True if ``given``, a percentage that a student typed with its sign, is correct.
+
+        100% is 1. It is also 100 if the answer is in per cent, or larger than 1 so that it may be.
+
+        >>> whole, chance = (CheckedAnswer(1.0, gettext_lazy(""), is_percentage=is_one) for is_one in (False, True))
+        >>> [(one.accepts_percentage(100), one.accepts_percentage(1)) for one in (whole, chance)]
+        [(True, False), (False, True)]
+        """
+        may_be_percentage = self.is_percentage or (isinstance(self.answer, float) and self.answer > 1)
+        return (not self.is_percentage and self.accepts(given / 100)) or (may_be_percentage and self.accepts(given))
 
 
 def _normalize_answer(answer: Answer) -> Answer:

@@ -129,6 +129,7 @@ def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
         100 * chance,
         gettext_lazy("“{word}” gets {chance:.1%} and has rank {rank}.", word=word, rank=rank, chance=chance),
         tolerance=1,
+        is_percentage=True,
     )
 
 

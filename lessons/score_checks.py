@@ -163,6 +163,7 @@ def share_to_later(asked: CheckContext) -> CheckedAnswer:
             largest=float(maps.max()),
         ),
         tolerance=1,
+        is_percentage=True,
     )
 
 

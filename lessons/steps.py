@@ -57,7 +57,9 @@ def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer
     if question.check is not None:
         found = truth(question.check, asked)
     elif question.right is not None:
-        is_share = isinstance(question.right, float) and 0 < question.right < 1
+        # A tolerance below 1 means that the number 1 is no count, but the whole.
+        most = 1.0 if question.tolerance and question.tolerance < 1 else 0.999
+        is_share = isinstance(question.right, float) and 0 < question.right <= most
         found = CheckedAnswer(question.right, LazyMessage(""), is_share=is_share)
     else:
         return None

@@ -65,6 +65,7 @@ def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
         100 * chance,
         gettext_lazy("“{second}” after “{first}” gets {chance:.1%}.", first=first, second=second, chance=chance),
         tolerance=5,
+        is_percentage=True,
     )
 
 
@@ -147,6 +148,7 @@ def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
             own=scored.pieces[0][at],
         ),
         tolerance=1,
+        is_percentage=True,
     )
 
 

@@ -29,6 +29,8 @@ from tests.support.cases import loop_over
         ("number", "1e2", "100"),
         ("number", "51%", "51%"),
         ("number", "51,0 ％", "51%"),
+        ("number", "0,849", "0.849"),
+        ("number", "−1/4", "-0.25"),
         ("head", "3.7", "3.7"),
         ("head", "03.007", "3.7"),
         ("head", "3-7", "3.7"),
@@ -51,6 +53,8 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
     [
         ("number", "many", "“many”"),
         ("number", "%", "“%”"),
+        ("number", "1/0", "“1/0”"),
+        ("number", "1/", "“1/”"),
         ("number", "51%%", "“51%%”"),
         ("number", "nan", "“nan” is not a number"),
         ("number", "-inf", "“-inf” is not a number"),

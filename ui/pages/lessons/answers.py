@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
+from ui.input.controls import read_number
 from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown, is_teacher
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
@@ -35,7 +37,7 @@ _KEPT: VisitorValues[dict[tuple[str, int], StepAnswer]] = VisitorValues(MOST_KEP
 class StepAnswer:
     """The reader's answer at a step of a lesson, with the number of tries and hints."""
 
-    answer: Answer | None = None
+    answer: Answer | None = None  # a number as typed
     draft: Answer | None = None  # the last value of the control, which may not be checked or kept yet
     text: str = ""  # the answer as shown
     right: bool | None = None  # None if the answer was not checked
@@ -167,13 +169,9 @@ def _control(key: Key, question: LessonQuestion, found: StepAnswer, seen: StepVi
         texts = {name: markdown_of(text) for name, text in question.choices}
         st.session_state.setdefault(field, before if before in texts else None)
         return st.radio(label, list(texts), index=None, format_func=texts.__getitem__, **bound)
-    if question.kind == "number":
-        st.session_state.setdefault(field, before)
-        number: float | None = st.number_input(label, value=None, format="%0.4g", step=None, width=200, **bound)
-        return number
     st.session_state.setdefault(field, before or "")
-    if question.kind == "word":
-        return st.text_input(label, max_chars=200, width=300, **bound) or None
+    if question.kind in ("number", "word"):
+        return st.text_input(label, max_chars=200, width=300, **bound).strip() or None
     return st.text_area(label, max_chars=LONGEST, height=100, **bound) or None
 
 
@@ -237,6 +235,11 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
         show_notice(_("Answer first: pick or type."), role="status")
         return answer_at(*key)
     before = answer_at(*key)
+    try:
+        typed = _parse_number(answer) if question.kind == "number" and isinstance(answer, str) else None
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return before
     changes: dict[str, Any] = {
         "answer": answer,
         "text": format_answer(question, answer, _keys(seen)),
@@ -244,16 +247,36 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
-        share = None if right.accepts(answer) else right.share(answer)
+        is_right, share = (right.accepts(answer), None) if typed is None else _check_number(right, *typed)
         said = describe_answer(question, right, _keys(seen))
         if share is not None:
-            hint = gettext_lazy("{percent:g}% is the share {share:g}.", percent=answer, share=share)
+            hint = gettext_lazy("{percent:g}% is the share {share:g}.", percent=100 * share, share=share)
             said = join_sentences(hint, said)
-        is_right = share is not None or right.accepts(answer)
         changes |= {"right": is_right, "solved": before.solved or is_right, "said": said}
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=seen.asked.reading.text)
+
+
+def _parse_number(typed: str) -> tuple[float, bool]:
+    """Return a typed number, and True if it has a percent sign; raise UserError if the text is not a number.
+
+    >>> _parse_number("0,849"), _parse_number("1/3 %"), _parse_number("100%")
+    ((0.849, False), (0.3333333333333333, True), (100.0, True))
+    """
+    plain = unicodedata.normalize("NFKC", typed).strip()
+    number = plain.removesuffix(PERCENT).strip()
+    return read_number(number or plain), number != plain
+
+
+def _check_number(right: CheckedAnswer, number: float, is_percentage: bool) -> tuple[bool, float | None]:
+    """Return True if a number is correct, and the share that it stands for if it is a percentage of a share."""
+    if not is_percentage:
+        is_right = right.accepts(number)
+        share = None if is_right else right.share(number)
+        return is_right or share is not None, share
+    is_right = right.accepts_percentage(number)
+    return is_right, number / 100 if is_right and right.is_share else None
 
 
 def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:
@@ -395,7 +418,7 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
     if isinstance(right.answer, int | float):
         # A class accepts a share and a percentage if the correct answer is a percentage.
-        scale, sign = (100, PERCENT) if right.is_share else (1, "")
+        scale, sign = (100 if right.is_share else 1), (PERCENT if right.is_share or right.is_percentage else "")
         return Asked("number", prompt, truth=f"{scale * right.answer:g}{sign}", tolerance=scale * tolerance)
     return Asked("word", prompt, truth=right.answer)
 

@@ -34,7 +34,7 @@ def answer(page: AppTest, slot: str, question: LessonQuestion, given: Any) -> No
     if question.kind == "choice":
         page.radio(key=f"{slot}_choice").set_value(given)
     elif question.kind == "number":
-        page.number_input(key=f"{slot}_number").set_value(given)
+        page.text_input(key=f"{slot}_number").set_value(str(given))
     elif question.kind in ("head", "token"):
         boxes = [box for box in page.selectbox if str(box.key).startswith(slot)]
         for box, value in zip(boxes, given if isinstance(given, tuple) else (given,), strict=True):
@@ -104,8 +104,8 @@ def play(name: str, language: str) -> None:
 @pytest.mark.slow
 def test_enter_checks_the_answer() -> None:
     page, verdicts = asked("lessons", lesson="attention", step="1"), {str(NOT_YET), "Right."}
-    for typed, verdict in ((7.0, str(NOT_YET)), (5.0, "Right.")):
-        page.number_input(key="lesson_attention_1_number").set_value(typed).run()  # Enter sends the field's value.
+    for typed, verdict in (("7", str(NOT_YET)), ("5", "Right.")):
+        page.text_input(key="lesson_attention_1_number").set_value(typed).run()  # Enter sends the field's value.
         assert verdicts & set(notes(page)) == {verdict}
     pressed(page, "lesson_attention_1_check")
     assert verdicts & set(notes(page)) == {"Right."}
@@ -115,8 +115,8 @@ def test_enter_checks_the_answer() -> None:
 @pytest.mark.slow
 def test_a_solved_question_stays_solved_after_a_wrong_answer() -> None:
     page = asked("lessons", lesson="attention", step="1")
-    for typed in (5.0, 7.0):
-        page.number_input(key="lesson_attention_1_number").set_value(typed).run()
+    for typed in ("5", "7"):
+        page.text_input(key="lesson_attention_1_number").set_value(typed).run()
         assert any(expander.label.startswith("Worksheet: 1 of") for expander in page.expander)
     assert str(NOT_YET) in notes(page)
 
@@ -131,7 +131,7 @@ def test_a_percentage_is_accepted_for_a_share() -> None:
     )
     page = asked("lessons", lesson=name, step=str(at))
     share = _number(come_along()[name].steps[at])
-    page.number_input(key=f"lesson_{name}_{at}_number").set_value(100 * share).run()
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{100 * share:g}").run()
     assert "Right." in notes(page)
     assert any(f"{share:g}." in note for note in notes(page))
 
@@ -141,7 +141,7 @@ def test_a_percentage_is_refused_for_a_number_of_bits() -> None:
     name, at = "claims_attention", 3
     assert come_along()[name].steps[at].question.check.check == "mean_entropy"  # type: ignore[union-attr]
     page = asked("lessons", lesson=name, step=str(at))
-    page.number_input(key=f"lesson_{name}_{at}_number").set_value(7.0).run()  # 0.07 would be within the tolerance.
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value("7").run()  # 0.07 would be within the tolerance.
     assert str(NOT_YET) in notes(page)
 
 
@@ -195,3 +195,33 @@ def test_nothing_is_left_in_english(query: dict[str, str]) -> None:
     page = asked("lessons", lang="zh", **query)
     read = [str(one.value) for one in page.text_area]
     assert english(page, *read) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("at", "typed"), [(6, "100%"), (6, "1"), (6, "100"), (2, "0,849"), (2, "84.9 %"), (2, "３/4 + "), (2, "0,849x")]
+)
+def test_numbers_are_read_as_they_are_written(at: int, typed: str) -> None:
+    page = asked("lessons", lesson="attention", step=str(at))
+    page.text_input(key=f"lesson_attention_{at}_number").set_value(typed).run()
+    if typed[-1] in "0123456789%":
+        assert "Right." in notes(page)
+        return
+    (refusal,) = notes(page, "refusal")
+    assert "is not a number" in refusal
+    assert page.text_input(key=f"lesson_attention_{at}_number").value == typed
+    assert not page.session_state["lesson_answers"]["attention", at].tries
+
+
+@pytest.mark.slow
+def test_a_percentage_with_its_sign_answers_a_question_in_per_cent() -> None:
+    name, at = next(
+        (name, at)
+        for name, lesson in come_along().items()
+        for at, step in enumerate(lesson.steps)
+        if step.question is not None and step.question.check is not None and step.question.check.check == "guess_chance"
+    )
+    page = asked("lessons", lesson=name, step=str(at))
+    chance = _number(come_along()[name].steps[at])
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{chance:g}%").run()
+    assert "Right." in notes(page)

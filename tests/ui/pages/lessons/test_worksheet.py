@@ -186,7 +186,7 @@ def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
     paper = saved(page, "Print my answers")
     assert "<msqrt>" in paper
     assert "print()" in paper
-    page.number_input(key="lesson_attention_1_number").set_value(5.0).run()
+    page.text_input(key="lesson_attention_1_number").set_value("5").run()
     page.session_state["worksheet"] = True
     page.run()
     assert "<blockquote>5</blockquote>" in saved(page, "Print my answers")
