@@ -339,6 +339,7 @@ def _question_content(question: LessonQuestion, found: RecordedStep) -> dict[str
             "answers": [_plain(answer) for answer in (right.answer, *right.others)],
             "tolerance": right.tolerance,
             "is_share": right.is_share,
+            "is_percentage": right.is_percentage,
         },
         "said": "" if right is None else _answer_sentence(question, right, found.keys),
         "hints": [tree(markdown_of(hint)) for hint in question.hints],

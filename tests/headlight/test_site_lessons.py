@@ -208,6 +208,7 @@ def test_the_script_accepts_the_answers_that_the_app_accepts() -> None:
                 "answers": [right.answer, *right.others],
                 "tolerance": right.tolerance,
                 "is_share": right.is_share,
+                "is_percentage": right.is_percentage,
             },
             given,
         )

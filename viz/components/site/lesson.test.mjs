@@ -47,8 +47,19 @@ describe("progress", () => {
   });
 });
 
-test("a number may have a decimal comma and a true minus", () => {
-  assert.deepEqual(["0.5", " 0,5 ", "−2", "", "x", "Infinity"].map(numberOf), [0.5, 0.5, -2, null, null, null]);
+test("a number may have a decimal comma, a true minus, a fraction bar and a percent sign", () => {
+  const read = ["0.5", " 0,5 ", "−2", "1/4", "22%", "22 ％"].map(numberOf);
+  assert.deepEqual(read.map((number) => number?.value), [0.5, 0.5, -2, 0.25, 22, 22]);
+  assert.deepEqual(read.map((number) => number?.sign), [false, false, false, false, true, true]);
+  assert.deepEqual(["", "x", "Infinity", "%", "1/0", "/2", "22%%"].map(numberOf), Array(7).fill(null));
+});
+test("a percent sign makes a share, or a number in per cent", () => {
+  const plain = { tolerance: 0.005, is_share: false, is_percentage: false };
+  const answer = (number, given, more = {}) => accepts({ ...plain, answers: [number], ...more }, "number", given);
+  assert.deepEqual([answer(1, "100%"), answer(1, "1%"), answer(1, "100")], [true, false, false]);
+  assert.deepEqual([answer(0.22, "22 %"), answer(22, "22%"), answer(22, "0,22")], [true, true, false]);
+  const inPercent = { is_percentage: true };
+  assert.deepEqual([answer(0.8, "0.8%", inPercent), answer(0.8, "80%", inPercent)], [true, false]);
 });
 test("a percentage answers a question about a share, but not one in bits", () => {
   const share = { answers: [0.85], tolerance: 0.005, is_share: true };

@@ -7,7 +7,7 @@ import { isOver } from "./progress.js";
 
 /** @import { Markup } from "./markup.js" */
 /** @import { StepAnswer } from "./progress.js" */
-/** @typedef {string|number|number[]} Answer a key or a word, a number or the index of a token, [layer, head] */
+/** @typedef {string|number|number[]} Answer a key, a word or a number as typed, the index of a token, [layer, head] */
 /**
  * @typedef {object} Question made by headlight/site_lessons.py
  * @property {"choice"|"number"|"word"|"head"|"token"|"text"} kind
@@ -23,7 +23,13 @@ import { isOver } from "./progress.js";
  * @property {Markup[][]} hints
  * @property {Markup[]} reveal
  */
-/** @typedef {{answers: Answer[], tolerance: number, is_share: boolean}} Right a share may be typed as a percentage */
+/**
+ * @typedef {object} Right
+ * @property {Answer[]} answers
+ * @property {number} tolerance of a number
+ * @property {boolean} is_share true if a percentage may be typed without its sign
+ * @property {boolean} is_percentage true if the answer is in per cent
+ */
 /** @typedef {{layer: number, head: number, token: number|null}} Followed a selection in the view */
 /** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: Followed) => void}} Control */
 
@@ -31,10 +37,12 @@ import { isOver } from "./progress.js";
  * Return whether an answer is right; case and surrounding spaces of words are ignored.
  * @param {Right} right @param {Question["kind"]} kind @param {Answer} given
  */
-export function accepts({ answers, tolerance, is_share }, kind, given) {
+export function accepts({ answers, tolerance, is_share, is_percentage }, kind, given) {
   if (kind === "number") {
-    const [value, right] = [Number(given), Number(answers[0])];
+    const { value, sign } = numberOf(String(given)) ?? { value: Number.NaN, sign: false };
+    const right = Number(answers[0]);
     const isClose = (/** @type {number} */ number) => Math.abs(number - right) <= tolerance + 1e-9;
+    if (sign) return (!is_percentage && isClose(value / 100)) || ((is_percentage || right > 1) && isClose(value));
     return isClose(value) || (is_share && value > 1 && value <= 100 && isClose(value / 100));
   }
   const plain = (/** @type {Answer} */ answer) =>
@@ -42,10 +50,17 @@ export function accepts({ answers, tolerance, is_share }, kind, given) {
   return answers.some((answer) => plain(answer) === plain(given));
 }
 
-/** Return a typed number, with a decimal point or comma, or null. @param {string} typed */
+/**
+ * Return a typed number, such as 0.5, 0,5, 1/2 or 50%, and whether it has a percent sign; null if it is no number.
+ * @param {string} typed
+ */
 export function numberOf(typed) {
-  const plain = typed.trim().replace(",", ".").replace("−", "-");
-  return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : null;
+  const plain = typed.normalize("NFKC").replace(",", ".").replace("−", "-").trim();
+  const number = plain.replace(/\s*%$/, "");
+  const parts = number.split("/").map((part) => part.trim());
+  if (parts.length > 2 || parts.includes("")) return null;
+  const value = Number(parts[0]) / Number(parts[1] ?? 1);
+  return Number.isFinite(value) ? { value, sign: number !== plain } : null;
 }
 
 /** Return an answer as text. @param {Question} question @param {Answer} answer */
@@ -86,7 +101,7 @@ export function createControl(question, before) {
   el.value = before == null ? "" : String(before);
   return {
     el: h("label", { class: "answer" }, label, el),
-    value: () => (question.kind === "number" ? numberOf(el.value) : el.value.trim() || null),
+    value: () => el.value.trim() || null,
     follow() {},
   };
 }
@@ -134,6 +149,9 @@ export function createQuestion(question, found, note) {
   function check() {
     const answer = control.value();
     if (answer === null) return setText(notice, _("Answer first: pick or type."));
+    if (question.kind === "number" && numberOf(String(answer)) === null) {
+      return setText(notice, _("“{said}” is not a number, such as 0.25 or 25%.", { said: String(answer) }));
+    }
     const right = question.right && accepts(question.right, question.kind, answer);
     found = note({ answer, text: answerText(question, answer), tries: found.tries + 1, right });
     draw();
