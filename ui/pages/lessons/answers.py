@@ -197,8 +197,7 @@ def _head(slot: str, seen: StepView) -> Answer | None:
         return None
     layer, head = seen.head or (0, 0)
     names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
-    help = _("Shown in the view")
-    bound: dict[str, Any] = {"on_change": _show_head, "args": (names,), "help": help, "width": 110}
+    bound: dict[str, Any] = {"on_change": _show_head, "args": (names,), "width": 110}
     with st.container(horizontal=True):
         return (
             st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", **bound),
@@ -331,18 +330,23 @@ def is_polled(key: Key, question: LessonQuestion) -> bool:
     It is False as soon as the class's answers are shown or another question is asked. A teacher's page may be on a
     projector, so it hides the answer too. ``key`` is (lesson, step).
     """
-    code = classroom.code()
-    if code is None:
-        return False
-    asked = _open_question(code)
-    if asked is None or asked.step != _step(key):
+    asked = open_question()
+    return asked is not None and is_asked(asked, key, question)
+
+
+def is_asked(asked: Asked, key: Key, question: LessonQuestion) -> bool:
+    """Return True if a class's question is that of a lesson's step; ``key`` is (lesson, step)."""
+    if asked.step != _step(key):
         return False
     # Own lessons of different readers have the same name.
     return asked.prompt in [_translation(question, code).prompt for code in available_languages()]
 
 
-def _open_question(code: str) -> Asked | None:
+def open_question() -> Asked | None:
     """Return the question that the class answers now, or None."""
+    code = classroom.code()
+    if code is None:
+        return None
     try:
         if is_teacher():
             board = store().board(code, visitor_secret())

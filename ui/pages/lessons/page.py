@@ -10,7 +10,7 @@ from i18n import _, translate
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from lessons.schema import Lesson
-from lessons.steps import STRONGEST, markdown_of
+from lessons.steps import RESULTS, STRONGEST, markdown_of
 from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
     answer_at,
@@ -18,7 +18,9 @@ from ui.pages.lessons.answers import (
     draw_class_button,
     draw_polled_question,
     draw_question,
+    is_asked,
     is_polled,
+    open_question,
     place,
     remember_place,
 )
@@ -84,8 +86,7 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     draw_markdown(lesson.about)
     with st.container(horizontal=True):
         st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
-                  args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
-                  help=_("Step by step, at your own pace"))  # fmt: skip
+                  args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary")  # fmt: skip
         if lesson.has_key and key:
             st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
                       kwargs={"lesson": name, "show": TEACHER}, help=_key_contents(lesson))  # fmt: skip
@@ -154,6 +155,8 @@ def _held_part(known: NamedLesson, at: int, polled: bool) -> str:
     """
     steps = known.lesson.steps
     held, found = withheld_part(steps[at]), answer_at(known.name, at)
+    if not held and _shows_polled(known, at):
+        return RESULTS
     if held and (polled or not (found.is_over if held == STRONGEST else found.tries)):
         return held
     if any(
@@ -162,6 +165,19 @@ def _held_part(known: NamedLesson, at: int, polled: bool) -> str:
     ):
         return STRONGEST
     return ""
+
+
+def _shows_polled(known: NamedLesson, at: int) -> bool:
+    """Return True while the class answers another step's question, which this step's results may answer."""
+    asked = open_question()
+    return asked is not None and any(
+        step.question is not None
+        and is_asked(asked, (known.name, other), step.question)
+        and withheld_part(step)
+        and offers_head(known.lesson.steps[at], step)
+        for other, step in enumerate(known.lesson.steps)
+        if other != at
+    )
 
 
 def _draw_navigation(at: int, count: int) -> None:

@@ -31,7 +31,7 @@ from ui.pages.lessons.current_lesson import (
     restore_draft,
     store_draft,
 )
-from ui.pages.lessons.views import choice_of, empty_view, model_title
+from ui.pages.lessons.views import choice_of, empty_view, model_title, shows_answer
 from ui.pages.lessons.worksheet import draw_print_button
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
@@ -267,6 +267,10 @@ def _check_answers(lesson: Lesson) -> None:
             computed += 1
         except (Unanswerable, UserError) as error:
             show_notice(_("Step {at}: {reason}", at=at, reason=error_message(error)))
+        for earlier, before in enumerate(lesson.steps[: at - 1], 1):
+            if shows_answer(before, step):
+                reason = _("The view of step {earlier} shows the answer.", earlier=earlier)
+                show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
     if computed == len(asked):
         show_notice(_("Every answer can be computed."), role="status")
 

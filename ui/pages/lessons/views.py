@@ -41,6 +41,8 @@ from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
 
 AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
+ROW_CHECKS = ("most_looked_at", "weight", "weight_rank", "preferred")  # checks that a row of a map answers
+WITHOUT_MODEL = ("by_hand", "why_attention")  # views that run no model of the reader's choice
 TOP = 8  # guesses for a blank
 PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
 
@@ -118,6 +120,29 @@ def offers_head(step: LessonStep, asking: LessonStep) -> bool:
     return len(views) == 2 and reading(choice_of(views[0]), views[0]) == reading(choice_of(views[1]), views[1])
 
 
+def shows_answer(step: LessonStep, asking: LessonStep) -> bool:
+    """Return True if a step's view opens on the row that ``asking`` asks about: the same maps, head and word.
+
+    Return False if no row of a map answers ``asking``, or if the model cannot read the text.
+    """
+    view, check = step.view, asking.question and asking.question.check
+    if view is None or not check or check.check not in ROW_CHECKS or view_named(view.page) != "explore":
+        return False
+    given, choice = dict(check.given), choice_of(view)
+    asked = CheckContext(get_backend(), reading(choice, view))
+    if (given["layer"], given["head"]) != (choice.layer, choice.head):
+        return False
+    if empty_view(asking.view).asked.reads(given).reading != asked.reading:
+        return False
+    try:
+        cells = asked.view().queries
+        opened = place(cells, view.highlight[0]) if view.highlight and choice.focus is None else None
+        wanted = place(cells, given["word"])
+    except (Unanswerable, UserError):
+        return False
+    return wanted == opened or (choice.focus is not None and choice.focus in range(*cells[wanted].pieces))
+
+
 def draw(pointed: Pointed, held: str = "") -> StepView:
     """Draw the view of a step and the link to its page, and return the state of the view.
 
@@ -131,11 +156,12 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
-    help = None
-    if choice.model != DEFAULT_MODEL:
-        default = model_title(DEFAULT_MODEL)
-        help = _("Other models give other numbers; Attention heads opens with {model}.", model=default)
-    st.caption(_("Model: {name}", name=escape_markdown(model_title(choice.model))), help=help)
+    if view_named(pointed.page) not in WITHOUT_MODEL:
+        help = None
+        if choice.model != DEFAULT_MODEL:
+            default = model_title(DEFAULT_MODEL)
+            help = _("Other models give other numbers; Attention heads opens with {model}.", model=default)
+        st.caption(_("Model: {name}", name=escape_markdown(model_title(choice.model))), help=help)
     name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":

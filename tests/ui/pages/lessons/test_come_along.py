@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from attention.toy_example import compute_example
 from i18n import translate, use_language
 from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
@@ -16,7 +18,8 @@ from lessons.library import CLAIMS, COURSE, ORDER, TOUR, come_along, tour
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
 from ui.pages.break_head.question import BreakHeadOptions
-from ui.pages.by_hand.example import ByHandOptions
+from ui.pages.by_hand.as_csv import unpack
+from ui.pages.by_hand.example import ByHandOptions, rules_of
 from ui.pages.compare.options import CompareOptions
 from ui.pages.lessons.views import empty_view
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
@@ -223,3 +226,20 @@ def test_checks_that_no_lesson_uses_are_tested_by_hand() -> None:
         if call is not None
     }
     assert used <= set(CHECKS)
+
+
+def test_the_toy_head_of_the_lesson_opens_from_its_link() -> None:
+    step = step_of("attention", 3)
+    assert step.view is not None
+    query = {name: raw for name, raw in step.view.query if name in {one.name for one in fields(ByHandOptions)}}
+    options, faults = parse_params(ByHandOptions, query)
+    assert not faults
+    example = unpack(options.numbers)
+    assert example.tokens == ("the", "cat", "slept", "it")
+    for scaled, shares in ((True, [0.050, 0.848, 0.102]), (False, [0.017, 0.936, 0.047])):
+        worked = compute_example(example, rules_of(replace(options, scaled=scaled))).worked
+        assert worked.products[0, 3].tolist() == [1, 5, 2, -6]
+        assert np.abs(worked.weights[0, 3, :3] - shares).max() < 5e-4
+        assert worked.weights[0, 3, 3] < 1e-3
+    assert worked.values[:3, 0].tolist() == [0, 10, 4]
+    assert (options.scaled, options.row, options.column) == (True, 3, 1)

@@ -15,6 +15,7 @@ from lessons.library import come_along
 from lessons.schema import LessonQuestion, LocalizedText
 from tests.support.asking import LONGEST, go, notes, press
 from tests.support.asking import asked as page_of
+from tests.support.clicking import picture
 from tests.support.repository import ROOT
 from ui.pages.lessons.answers import class_question
 from ui.pages.lessons.views import empty_view
@@ -115,6 +116,24 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
     assert any("still “animal”" in text for text in texts())
     made.reveal(code, who)
     assert reveal in [one.value for one in desk.run().markdown]
+
+
+@pytest.mark.slow
+def test_other_steps_hide_results_while_the_class_answers(made: Store) -> None:
+    desk = page_of("classroom")
+    press(desk, "Open a class")
+    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    question = come_along()["attention"].steps[5].question
+    assert question is not None
+
+    def is_quiet() -> bool:
+        return "quiet" in picture(go(desk, "lessons", lesson="attention", step="0"))
+
+    assert not is_quiet()
+    made.ask(code, who, class_question(("attention", 5), question, None, empty_view(None)))
+    assert is_quiet()
+    made.reveal(code, who)
+    assert not is_quiet()
 
 
 @pytest.mark.slow

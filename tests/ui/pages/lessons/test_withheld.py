@@ -16,7 +16,7 @@ from lessons.schema import LessonStep
 from lessons.steps import RESULTS, STRONGEST, VIEW
 from tests.support.asking import asked, go, notes, press
 from tests.support.clicking import picture
-from ui.pages.lessons.views import empty_view, offers_head, withheld_part
+from ui.pages.lessons.views import empty_view, offers_head, shows_answer, withheld_part
 
 QUESTIONS = [
     (name, at)
@@ -159,6 +159,19 @@ def test_no_step_opens_on_a_head_that_is_still_to_be_found(name: str) -> None:
         if seen is not None:
             opened = (seen["selection"]["layer"], seen["selection"]["head"])
             assert opened not in {answer for later, answer in sought.items() if later >= at}, at
+
+
+@pytest.mark.slow
+def test_no_step_opens_on_the_row_that_a_later_step_asks_about() -> None:
+    pairs = [
+        (name, at, later)
+        for name, lesson in come_along().items()
+        for later, asking in enumerate(lesson.steps)
+        for at, step in enumerate(lesson.steps[:later])
+        if shows_answer(step, asking)
+    ]
+    assert pairs == []
+    assert shows_answer(step_of("attention", 6), step_of("attention", 5)), "the same row of the same head"
 
 
 @pytest.mark.parametrize("name", ORDER)

@@ -135,6 +135,25 @@ def test_the_editor_names_the_steps_without_an_answer() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("opened", ['layer=3&head=1"\nhighlight = ["it"]', 'layer=3&head=1&focus=10"'])
+def test_the_editor_warns_of_a_view_that_shows_a_later_answer(opened: str) -> None:
+    text = source("attention").replace('layer=1&head=4"\nhighlight = ["was", "tired"]', opened, 1)
+    page = written(text)
+    press(page, "Check answers")
+    assert "Step 6: The view of step 1 shows the answer." in notes(page)
+    page.text_area(key=teaching.BOX).set_value(source("attention")).run()
+    press(page, "Check answers")
+    assert not any("shows the answer" in note for note in notes(page))
+
+
+@pytest.mark.slow
+def test_a_view_without_a_model_names_no_model() -> None:
+    for step, has_model in ((3, False), (5, True)):
+        page = asked("lessons", lesson="attention", step=str(step))
+        assert any(one.value.startswith("Model: ") for one in page.caption) is has_model
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("link", "said"),
     [
