@@ -188,8 +188,8 @@ def follow(path: str) -> StudentView | NotInClass | None:
     """Open the view that the teacher presents, and return what this student may see of the class.
 
     Return NotInClass if the class does not accept this session, and None if the session attends no class or teaches it.
-    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address of
-    the current page.
+    The page changes only if the teacher has presented a new view and the student follows. A student who has left the
+    teacher's page or step goes on alone (``attend``). ``path`` is the address of the current page.
     """
     _resume()
     code = classroom.code()
@@ -201,7 +201,9 @@ def follow(path: str) -> StudentView | NotInClass | None:
         return refusal
     st.session_state[ATTENDED] = code
     alone = st.session_state.get(ALONE, False)
-    if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
+    if seen.view is None:
+        st.session_state.pop(FOLLOWED, None)
+    elif not alone and st.session_state.get(FOLLOWED) != seen.view:
         st.session_state[FOLLOWED] = seen.view
         _open(seen.view, path)
     return seen
@@ -391,8 +393,10 @@ def _status(code: str, is_same: bool, problem: str = "") -> None:
 
 def _bar(code: str, seen: StudentView) -> None:
     """Draw a student's class bar: the state, the navigation, the “I am lost” switch and the question."""
+    if seen.view is not None and _place_of(seen.view) not in (None, _place(current_view(), own_query())):
+        st.session_state[ALONE] = True
     alone = st.session_state.get(ALONE, False)
-    follow_class(NEWS.format(code=code), seen.version)
+    follow_class(NEWS.format(code=code), seen.version, moves=not alone and seen.view is not None)
     with st.container(border=True, key="class_bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_describe_state(code, seen.view, alone))
@@ -439,10 +443,26 @@ def _rejoin_class() -> None:
     st.session_state.pop(FOLLOWED, None)
 
 
+def _place_of(address: str) -> tuple[str, ...] | None:
+    """Return the place of the teacher's view, or None if its address names no page of this app."""
+    found = _view_at(address)
+    return None if found is None else _place(*found)
+
+
+def _place(view: str, query: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the view, and the lesson and its step on Lessons: a student who leaves it stops following."""
+    return (view, query.get("lesson", ""), query.get("step", "") or "0") if view == LESSONS else (view,)
+
+
+def _view_at(address: str) -> tuple[str, dict[str, str]] | None:
+    """Return the view and the query of the teacher's address, or None if it names no page of this app."""
+    there, _sep, written = address.removeprefix("/").partition("?")
+    return view_of_link(there, dict(parse_qsl(written, keep_blank_values=True)))
+
+
 def _open(address: str, path: str) -> None:
     """Open the teacher's view from the page at ``path``; ignore an address that names no page of this app."""
-    there, _sep, written = address.removeprefix("/").partition("?")
-    found = view_of_link(there, dict(parse_qsl(written, keep_blank_values=True)))
+    found = _view_at(address)
     if found is None:
         return
     view, query = found

@@ -104,6 +104,30 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
     expect(student.get_by_text("请在上方回答全班的问题。")).to_be_hidden()
 
 
+def test_a_half_typed_answer_survives_the_teacher_s_next_step(
+    page: Page, student: Page, app_url: str, problems: Problems
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/classroom")
+    click(page.get_by_role("button", name="Open a class"))
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    open_page(student, app_url, "/classroom", **{"class": code})
+    click(student.get_by_role("button", name="Join"))
+    click(page.get_by_text("Share my view"))
+    open_page(page, app_url, "/lessons", lesson="attention", step=9)
+    field = student.get_by_role("textbox", name="Your answer")
+    expect(field).to_be_visible()
+    rest(student)
+    field.press_sequentially("Head 2-8: a habit")
+    click(page.get_by_role("button", name="Next").first)
+    expect(field).to_be_hidden()  # The next step has choices.
+    rest(student)
+    click(page.locator(".st-key-lesson_back button"))
+    expect(field).to_have_value("Head 2-8: a habit")
+    click(student.get_by_role("button", name="Next").first)
+    expect(student.get_by_text("you go your own way")).to_be_visible()
+
+
 def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/classroom")

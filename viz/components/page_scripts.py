@@ -34,12 +34,14 @@ def draw_projector() -> None:
     _PROJECTOR(key="projector", data={"words": translated_words("projector/projector")})
 
 
-def follow_class(address: str, version: int) -> None:
+def follow_class(address: str, version: int, moves: bool = False) -> None:
     """Rerun the page when the class of students at ``address`` has another version than ``version``.
 
-    The script polls the address. assets/app.css hides the component.
+    If ``moves`` is True, the run may open another page, so a field in which the visitor types is sent first. The script
+    polls the address. assets/app.css hides the component.
     """
-    _FOLLOWER(key="follower", data={"address": address, "version": version}, on_changed_change=_nothing)
+    data = {"address": address, "version": version, "moves": moves}
+    _FOLLOWER(key="follower", data=data, on_changed_change=_nothing)
 
 
 def open_at_top(place: str) -> None:

@@ -134,9 +134,9 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         label = _("Check") if checks else _("Keep my answer")
         pressed = st.button(label, key=f"{slot}_check", type="primary")
         entered = answer is not None and st.session_state.get(ENTERED) == slot
+        st.session_state.pop(ENTERED, None)
         if pressed or entered:
             found = _record_answer(key, question, answer, seen)
-            st.session_state.pop(ENTERED, None)
         if found.hints < len(question.hints):
             left = len(question.hints) - found.hints
             help = _("{left} left", left=left)

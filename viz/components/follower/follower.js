@@ -3,7 +3,7 @@
 
 const AGAIN = 1000; // ms until a failed request is repeated
 
-/** @type {WeakMap<object, ReturnType<typeof follow>>} */
+/** @type {WeakMap<object, ReturnType<typeof follow> & {moves: boolean}>} */
 const followed = new WeakMap();
 
 /**
@@ -41,10 +41,15 @@ export function follow(ask, changed, later = (then) => void setTimeout(then, AGA
   };
 }
 
+/** Leave the field in which the visitor types, so that Streamlit sends its text. @param {Element|null} field */
+export function sendTyped(field) {
+  if (field instanceof HTMLElement && field.matches("input, textarea")) field.blur();
+}
+
 /**
  * Entry point for Streamlit.
- * @param {{data: {address: string, version: number}, parentElement: Element|ShadowRoot, setTriggerValue: (name: string,
- * value: number) => void}} component
+ * @param {{data: {address: string, version: number, moves: boolean}, parentElement: Element|ShadowRoot,
+ * setTriggerValue: (name: string, value: number) => void}} component
  */
 export default function follower({ data, parentElement, setTriggerValue }) {
   const ask = async (/** @type {number} */ since) => {
@@ -52,7 +57,11 @@ export default function follower({ data, parentElement, setTriggerValue }) {
     if (!answer.ok) throw new Error(String(answer.status));
     return (await answer.json()).version;
   };
-  const view = followed.get(parentElement) ?? follow(ask, (version) => setTriggerValue("changed", version));
+  const changed = (/** @type {number} */ version) => {
+    if (followed.get(parentElement)?.moves) sendTyped(document.activeElement);
+    setTriggerValue("changed", version);
+  };
+  const view = Object.assign(followed.get(parentElement) ?? follow(ask, changed), { moves: data.moves });
   followed.set(parentElement, view);
   view.from(data.version);
   return () => {

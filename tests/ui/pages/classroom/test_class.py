@@ -115,6 +115,43 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
 
 
 @pytest.mark.slow
+def test_a_student_who_goes_on_alone_is_not_pulled_back() -> None:
+    desk, code = opened()
+    seat = joined(code, page="lessons")
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    go(desk, "lessons", lesson="attention", step="1")
+    assert "you follow your teacher" in marks(seat.run())
+    press(seat, "Next", key="lesson_next")
+    step = seat.subheader[0].value
+    assert "you go your own way" in marks(seat)
+    seat.text_input(key="lesson_attention_2_number").set_value("0,8").run()
+    for there in ("3", "1"):
+        go(desk, "lessons", lesson="attention", step=there)
+        assert seat.run().subheader[0].value == step
+        assert seat.text_input(key="lesson_attention_2_number").value == "0,8"
+    press(seat, "Rejoin class")
+    assert "you follow your teacher" in marks(seat)
+    assert seat.subheader[0].value == desk.subheader[0].value
+    go(desk, "lessons", lesson="attention", step="2")
+    assert seat.run().text_input(key="lesson_attention_2_number").value == "0,8"
+
+
+@pytest.mark.slow
+def test_a_teacher_who_shares_again_is_followed_again() -> None:
+    desk, code = opened()
+    seat = joined(code, page="lessons")
+    teacher, place = next(_teachers(desk)), "/lessons?lesson=attention&step=1"
+    classes.store().present(code, teacher, place)
+    assert "you follow your teacher" in marks(seat.run())
+    classes.store().share(code, teacher, False)
+    press(seat.run(), "Next", key="lesson_next")
+    assert "own way" not in marks(seat)
+    classes.store().present(code, teacher, place)
+    assert seat.run().query_params["step"] == "1"
+    assert "you follow your teacher" in marks(seat)
+
+
+@pytest.mark.slow
 def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None:
     desk, code = opened()
     anna, ben = joined(code, "Anna"), joined(code)
