@@ -29,6 +29,16 @@ class StudentView:
 
 
 @dataclass(frozen=True)
+class ClosedAnswer:
+    """A student's answer to a question that takes no more answers; ``is_shown`` if the class sees all answers now."""
+
+    number: int  # number of the question, from 1
+    question: Question
+    said: str
+    is_shown: bool
+
+
+@dataclass(frozen=True)
 class Student:
     """A student in a class, as the teacher sees the student."""
 

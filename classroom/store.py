@@ -18,7 +18,7 @@ from pathlib import Path
 from classroom.cards import Card, PostedCard, read_card
 from classroom.errors import NotInClass, no_room, too_long_view, wrong_length
 from classroom.question import Question, read
-from classroom.room_views import Answer, Student, StudentView, TeacherView
+from classroom.room_views import Answer, ClosedAnswer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # no ambiguous characters: I, L, O, 0, 1
@@ -315,6 +315,18 @@ class Store:
             bool(revealed),
             said,
         )
+
+    def closed_answers(self, code: str, who: str) -> tuple[ClosedAnswer, ...]:
+        """Return the answers of the student ``who`` to the questions of a class that take no more answers."""
+        with self._reading(code) as base:
+            student = self._student(base, code, who)
+            _version, _presents, _view, asked, revealed = self._room(base, code)
+            rows = base.execute(
+                "SELECT number, written, said FROM answer JOIN question USING (room) "
+                "WHERE room=? AND student=? AND number=answer.question AND (number<? OR ?) ORDER BY number",
+                (code, student, asked, revealed),
+            ).fetchall()
+        return tuple(ClosedAnswer(number, read(written), said, number == asked) for number, written, said in rows)
 
     def board(self, code: str, who: str) -> TeacherView:
         """Return a class as its teacher sees it; raise NotInClass if ``who`` is not the teacher."""

@@ -11,8 +11,9 @@ import streamlit as st
 
 from attention.view import DisplayToken
 from classroom.errors import NotInClass
-from classroom.question import KINDS, PERCENT, Kind, TranslatedQuestion
+from classroom.question import KINDS, PERCENT, Kind, TranslatedQuestion, is_correct
 from classroom.question import Question as Asked
+from classroom.room_views import ClosedAnswer
 from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, use_language
 from i18n.lists import join_sentences
 from inference import UserError
@@ -127,6 +128,8 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     """
     found = answer_at(*key)
     slot = _slot(key)
+    if found.revealed and not found.said:  # by the class
+        found = _reveal_answer(key, question, seen)
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     answer = _control(key, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -307,8 +310,8 @@ def _draw_verdict(found: StepAnswer) -> None:
     """Draw the feedback on the answer."""
     if found.right is True:
         show_notice(_("Right."), role="status")
-    elif found.right is False and not found.revealed:
-        show_notice(NOT_YET, role="status")
+    elif found.right is False:
+        show_notice(_("Not right.") if found.is_over else NOT_YET, role="status")
     elif found.tries and found.right is None:
         show_notice(_("Kept for your worksheet."), role="status")
 
@@ -322,6 +325,7 @@ def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
 
 
 PROBLEM = "lesson_to_class_problem"
+ADOPTED = "lesson_adopted"  # session key: (code, number) of the class's questions whose answers were adopted
 
 
 def is_polled(key: Key, question: LessonQuestion) -> bool:
@@ -365,6 +369,52 @@ def draw_polled_question(question: LessonQuestion) -> None:
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     if question.choices:
         st.markdown("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
+
+
+def adopt_class_answers(known: NamedLesson) -> None:
+    """Store a student's answers to the class's questions of a lesson as the first answers of their steps.
+
+    A question counts when it takes no more answers; the solution opens if the class sees all answers.
+    """
+    code = classroom.code()
+    if code is None or is_teacher():
+        return
+    adopted: set[tuple[str, int]] = st.session_state.setdefault(ADOPTED, set())
+    try:
+        closed = store().closed_answers(code, visitor_secret())
+    except NotInClass:
+        return
+    for one in closed:
+        for at, step in enumerate(known.lesson.steps):
+            key, question = (known.name, at), step.question
+            if question is None or (code, one.number) in adopted or not is_asked(one.question, key, question):
+                continue
+            adopted.add((code, one.number))
+            if not answer_at(*key).tries:
+                _adopt(key, question, one)
+
+
+def _adopt(key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:
+    """Store a class's answer at the step of its question; a token stays unselected, as the class typed its word."""
+    answer: Answer | None = one.said
+    if question.kind == "choice":
+        answer = question.choices[one.question.options.index(one.said)][0]
+    elif question.kind == "head":
+        layer, _point, head = one.said.partition(".")
+        answer = (int(layer), int(head))
+    elif question.kind == "token":
+        answer = None
+    right = is_correct(one.question, one.said) if one.question.truth else None
+    note(
+        *key,
+        answer=answer,
+        draft=answer if isinstance(answer, str) else None,
+        text=one.said if answer is None else format_answer(question, answer),
+        right=right,
+        solved=right is True,
+        tries=1,
+        revealed=one.is_shown and right is not None,
+    )
 
 
 def _step(key: Key) -> str:

@@ -13,6 +13,7 @@ from lessons.schema import Lesson
 from lessons.steps import RESULTS, STRONGEST, markdown_of
 from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
+    adopt_class_answers,
     answer_at,
     count_answered,
     draw_class_button,
@@ -125,6 +126,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     at = min(options.step, len(steps) - 1)
     step, key = steps[at], (known.name, at)
     remember_place(known.name, at)
+    adopt_class_answers(known)
     if step.view is not None:
         open_step(key, step.view)
     _draw_navigation(at, len(steps))

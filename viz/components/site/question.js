@@ -181,8 +181,8 @@ export function createQuestion(question, found, note) {
   function outcome() {
     const lines = [];
     if (found.right === true) lines.push(_("Right."));
-    else if (found.right === false && !found.revealed) {
-      lines.push(_("Not right yet. Try again, or see the answer."));
+    else if (found.right === false) {
+      lines.push(isOver(found) ? _("Not right.") : _("Not right yet. Try again, or see the answer."));
     } else if (found.tries && found.right === null) lines.push(_("Kept for your worksheet."));
     if (isOver(found) && question.said) lines.push(question.said);
     const after = isOver(found) ? nodesOf(question.reveal) : [];

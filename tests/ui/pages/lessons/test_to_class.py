@@ -13,6 +13,7 @@ from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
 from lessons.library import come_along
 from lessons.schema import LessonQuestion, LocalizedText
+from lessons.steps import right_answer
 from tests.support.asking import LONGEST, go, notes, press
 from tests.support.asking import asked as page_of
 from tests.support.clicking import picture
@@ -168,3 +169,57 @@ def test_the_class_answers_above_the_lesson_in_its_own_language(made: Store) -> 
 def test_who_teaches_no_class_has_no_such_button() -> None:
     page = page_of("lessons", lesson="it_and_animal", step=1)
     assert not [button for button in page.button if button.key == "lesson_to_class"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_class_answer_is_the_first_answer_of_its_step(made: Store, is_right: bool) -> None:
+    teacher, student = hash_cookie("the teacher's"), "a student's"
+    code = made.open(teacher)
+    made.join(code, hash_cookie(student))
+    step = come_along()["it_and_animal"].steps[4]
+    assert step.question is not None
+    right = right_answer(step.question, empty_view(step.view).asked)
+    question = class_question(("it_and_animal", 4), step.question, right, empty_view(step.view))
+    said = next(option for option in question.options if (option == question.truth) is is_right)
+    number = made.ask(code, teacher, question)
+    made.answer(code, hash_cookie(student), number, said)
+    seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    seat.session_state[NOBODY] = student
+    go(seat, "lessons", lesson="it_and_animal", step="4", **{"class": code})
+    assert any("opens after your first answer" in note for note in notes(seat))
+    assert any(one.label.startswith("Worksheet: 0 of") for one in seat.expander)
+    made.reveal(code, teacher)
+    seat.run()
+    assert not seat.exception
+    assert not any("opens after your first answer" in note for note in notes(seat))
+    assert any(one.label.startswith("Worksheet: 1 of") for one in seat.expander)
+    kept = seat.session_state["lesson_answers"]["it_and_animal", 4]
+    assert (kept.text, kept.right, kept.tries) == (said, is_right, 1)
+    assert ("Right." in notes(seat)) is is_right
+    assert step.question.reveal.in_language("en") in [one.value for one in seat.markdown]
+    assert any("The answer: " in note for note in notes(seat))
+
+
+@pytest.mark.slow
+def test_an_own_answer_outlasts_the_class_answer(made: Store) -> None:
+    teacher, student = hash_cookie("the teacher's"), "a student's"
+    code = made.open(teacher)
+    made.join(code, hash_cookie(student))
+    question = come_along()["attention"].steps[1].question
+    assert question is not None
+    asked = class_question(("attention", 1), question, right_answer(question, empty_view(None).asked), empty_view(None))
+    seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    seat.session_state[NOBODY] = student
+    go(seat, "lessons", lesson="attention", step="1", **{"class": code})
+    seat.text_input(key="lesson_attention_1_number").set_value("5").run()
+    number = made.ask(code, teacher, asked)
+    made.answer(code, hash_cookie(student), number, "4")
+    number = made.ask(code, teacher, asked)  # The first question is closed, though its answers were never shown.
+    assert [(one.number, one.said, one.is_shown) for one in made.closed_answers(code, hash_cookie(student))] == [
+        (1, "4", False)
+    ]
+    made.reveal(code, teacher)
+    seat.run()
+    assert seat.text_input(key="lesson_attention_1_number").value == "5"
+    assert seat.session_state["lesson_answers"]["attention", 1].text == "5"
