@@ -186,3 +186,16 @@ def test_every_other_face_of_a_lesson_is_accessible(
     stands(page)
     rest(page)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+
+
+def test_a_projector_shows_no_link_to_the_key(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    for query in ({}, {"lesson": "attention", "step": 1}):
+        open_page(page, app_url, "/lessons", **query)
+        link = page.get_by_role("button", name="For the teacher").first
+        expect(link).to_be_visible()
+        rest(page)
+        page.keyboard.press("p")
+        expect(link).to_be_hidden()
+        page.keyboard.press("Escape")
+        expect(link).to_be_visible()

@@ -145,11 +145,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
             help = _("{left} left", left=left)
             if st.button(_("A hint"), key=f"{slot}_hint", icon=":material/lightbulb:", help=help):
                 found = note(*key, hints=found.hints + 1)
-        if (
-            found.tries
-            and not found.is_over
-            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("First write what you expect"))
-        ):
+        if found.tries and not found.is_over and st.button(_("Show the answer"), key=f"{slot}_reveal"):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
         st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))

@@ -89,7 +89,8 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
         st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
                   args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary")  # fmt: skip
         if lesson.has_key and key:
-            st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
+            # A projector does not show elements whose key begins with "private_" (assets/app.css).
+            st.button(_("For the teacher"), key=f"private_teach_{name}", on_click=set_params, args=(LessonsOptions,),
                       kwargs={"lesson": name, "show": TEACHER}, help=_key_contents(lesson))  # fmt: skip
 
 
@@ -225,8 +226,8 @@ def _draw_footer(known: NamedLesson) -> None:
         return
     with st.container(horizontal=True):
         if known.lesson.has_key:
-            st.button(_("For the teacher"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": TEACHER},
-                      type="tertiary", help=_key_contents(known.lesson))  # fmt: skip
+            st.button(_("For the teacher"), key="private_key", on_click=set_params, args=(LessonsOptions,),
+                      kwargs={"show": TEACHER}, type="tertiary", help=_key_contents(known.lesson))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
                       type="tertiary", help=_("Write with a preview, or open a file"))  # fmt: skip

@@ -17,6 +17,7 @@ from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
 from lessons.sheet import Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
+from ui.pages.lessons.answers import is_polled
 from ui.pages.lessons.current_lesson import (
     OWN,
     PLAY,
@@ -52,7 +53,7 @@ def draw_teachers_key(known: NamedLesson) -> None:
         place = st.empty()
     if is_open():
         st.caption(_("Anyone who opens a class can see the answer keys."))
-    blocks = teachers_key(known.lesson)
+    blocks = teachers_key(known)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
         draw_print_button(known, [title, *blocks], "headlight-lesson-key.html", _("Page to print"))
@@ -65,18 +66,20 @@ def draw_teachers_key(known: NamedLesson) -> None:
             st.markdown(block.text)
 
 
-def teachers_key(lesson: Lesson) -> list[Heading | Prose | Quotation]:
+def teachers_key(known: NamedLesson) -> list[Heading | Prose | Quotation]:
     """Return the teacher's key of a lesson: aims, plan, expected answers and common mistakes.
 
-    The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers.
+    The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers. An
+    answer is left out while the class answers the question, because the class may see the page.
     """
+    lesson = known.lesson
     teacher = lesson.teacher
     blocks = [] if teacher is None else list(_notes(teacher))
     asked = [(at, step, step.question) for at, step in enumerate(lesson.steps) if step.question is not None]
     if asked:
         blocks += [Heading(_("Expected answers"), 2), Prose(_models_sentence(lesson))]
     for at, step, question in asked:
-        blocks += _answer_blocks(at, step, question)
+        blocks += _answer_blocks(at, step, question, is_polled((known.name, at), question))
     if teacher is not None and teacher.mistakes:
         blocks += [Heading(_("Common mistakes"), 2), Prose(markdown_of(teacher.mistakes))]
     return blocks
@@ -107,10 +110,16 @@ def minutes(count: int) -> str:
     return _("{n} min", n=count)
 
 
-def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion) -> Iterator[Prose | Quotation]:
-    """Yield a question with its right answer, or with the reason why there is none."""
+def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion, polled: bool) -> Iterator[Prose | Quotation]:
+    """Yield a question with its right answer, or with the reason why there is none.
+
+    ``polled`` is True while the class answers it.
+    """
     yield Prose(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
     yield Prose(markdown_of(question.ask))
+    if polled:
+        yield Quotation(_("The class is answering this question."))
+        return
     seen = empty_view(step.view)
     try:
         right = right_answer(question, seen.asked)

@@ -49,7 +49,7 @@ def test_the_template_has_a_key() -> None:
 
 def test_every_lesson_offers_its_key() -> None:
     keys = {button.key for button in asked("lessons").button}
-    assert {f"teach_{name}" for name in ORDER} <= keys
+    assert {f"private_teach_{name}" for name in ORDER} <= keys
 
 
 @pytest.mark.slow

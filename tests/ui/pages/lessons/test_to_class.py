@@ -120,6 +120,29 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
 
 
 @pytest.mark.slow
+def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> None:
+    desk = page_of("classroom")
+    press(desk, "Open a class")
+    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    question = come_along()["attention"].steps[5].question
+    assert question is not None
+
+    def key() -> tuple[int, bool, bool]:
+        """Return the number of answers, and whether the answer and its explanation are among them."""
+        said = notes(go(desk, "lessons", lesson="attention", show="teacher"))
+        texts = [one.value for one in desk.markdown]
+        return len(said), any(note.startswith("animal") for note in said), question.reveal.in_language("en") in texts
+
+    before = key()
+    assert before[1:] == (True, True)
+    made.ask(code, who, class_question(("attention", 5), question, None, empty_view(None)))
+    assert key() == (before[0], False, False)
+    assert "The class is answering this question." in notes(desk)
+    made.reveal(code, who)
+    assert key() == before
+
+
+@pytest.mark.slow
 def test_other_steps_hide_results_while_the_class_answers(made: Store) -> None:
     desk = page_of("classroom")
     press(desk, "Open a class")
