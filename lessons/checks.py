@@ -139,10 +139,11 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.0%} of its attention to the token at that distance (mean over words); "
-            "the next best gives {next:.0%}.",
+            "Head {layer}-{head} gives {share:.0%} of its attention to the token at distance {offset} (mean over words); the "
+            "next best gives {next:.0%}.",
             layer=layer,
             head=head,
+            offset=offset,
             share=float(shares[layer, head]),
             next=float(np.sort(shares.ravel())[-2]) if shares.size > 1 else 0.0,
         ),

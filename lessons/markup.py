@@ -94,7 +94,7 @@ def _table(lines: list[str]) -> Node:
 
 # Formulas, from the part of TeX that lessons use
 
-TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
+TOKEN = re.compile(r"\\(?:text|mathrm|operatorname)\s*\{[^{}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
 NAMES = ("log", "exp", "max", "min", "softmax", "sin", "cos")
 SYMBOLS = {
     "cdot": "⋅", "times": "×", "approx": "≈", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠",
@@ -153,6 +153,8 @@ def _atom(tokens: list[str], deep: int) -> tuple[Node, list[str]]:
         if not rest:
             raise UnknownTex(token)
         return nodes[0] if len(nodes) == 1 else ["mrow", *nodes], rest[1:]
+    if token.startswith("\\") and token.endswith("}") and len(token) > 2:
+        return ["mtext", token[token.index("{") + 1 : -1]], rest
     if token.startswith("\\"):
         return _command(token[1:], rest, deep)
     if token[0].isdigit():

@@ -46,7 +46,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(page.get_by_text("Students: 1.")).to_be_visible()
     go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
-    page.get_by_role("textbox", name="Correct answer").fill("animal")
+    page.get_by_role("textbox", name="Correct answer (optional)").fill("animal")
     click(page.get_by_role("button", name="Ask", exact=True))
     # The question appears on the page that it concerns.
     expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()
@@ -64,7 +64,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     for private in ("Ask the class", "View privately"):
         expect(page.get_by_text(private)).to_be_hidden()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("textbox", name="Correct answer")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Correct answer (optional)")).to_be_visible()
 
     student.reload()  # A reload keeps the student's identity.
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()

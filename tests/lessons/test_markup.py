@@ -15,7 +15,7 @@ from tests.support.cases import loop_over
 
 TAGS = {
     *("p", "ul", "ol", "li", "strong", "em", "code", "h4", "table", "thead", "tbody", "tr", "th", "td"),
-    *("math", "mrow", "mi", "mn", "mo", "msub", "msup", "msqrt", "mfrac", "mspace"),
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "msub", "msup", "msqrt", "mfrac", "mspace"),
 }
 
 
@@ -59,6 +59,9 @@ def test_a_table_has_a_head_and_rows() -> None:
 def test_an_unknown_command_shows_the_formula_as_code() -> None:
     assert tree("$\\frac{1}{2}$") == [["p", ["math", ["mfrac", ["mn", "1"], ["mn", "2"]]]]]
     assert tree("$\\foo{1}$") == [["p", ["code", "\\foo{1}"]]]
+    assert formula("\\text{a  cat}_i = \\mathrm{softmax} (x)") is not None
+    assert formula("W_{\\text{up to}}") == [["msub", ["mi", "W"], ["mtext", "up to"]]]
+    assert formula("\\}") is None
     assert formula("{" * 50 + "1" + "}" * 50) is None
     assert formula("^2") is None
     assert formula("x}") is None

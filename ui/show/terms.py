@@ -24,7 +24,7 @@ class GlossaryTerm:
 
 # The place of teachers' pages, for the list of lessons and the search.
 FOR_TEACHERS = gettext_lazy(
-    "For teachers: answer keys and the lesson editor are on Lessons; in a network, open a class first."
+    "For teachers: in a network, open a class to see answer keys and the lesson editor on Lessons."
 )
 
 TERMS: tuple[GlossaryTerm, ...] = (

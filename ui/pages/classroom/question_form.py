@@ -52,7 +52,7 @@ def draw_question_form(code: str) -> None:
             help = _("One per line, 2 to 12")
             st.text_area(_("Choices"), height=110, max_chars=most, help=help, **_keep_in(OPTIONS))
         st.text_input(
-            _("Correct answer"),
+            _("Correct answer (optional)"),
             max_chars=LONGEST_ANSWER,
             help=_("Shown with the answers. Head: such as 3-7. Students may round numbers to two digits or more."),
             **_keep_in(TRUTH),

@@ -77,10 +77,13 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     st.subheader(markdown_of(lesson.title))
     st.caption(
         " · ".join(
-            (
-                minutes(lesson.minutes),
-                markdown_of(lesson.audience),
-                _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked),
+            filter(
+                None,
+                (
+                    minutes(lesson.minutes),
+                    markdown_of(lesson.audience),
+                    _("Worksheet: {answered} of {asked} answered", answered=answered, asked=asked),
+                ),
             )
         )
     )
@@ -200,7 +203,7 @@ def _draw_end(known: NamedLesson, at: int) -> None:
             draw_back_and_next("lesson_end", at, count, _go, keys=False)
         return
     answered, asked = count_answered(known)
-    sheet = _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)
+    sheet = _("Worksheet: {answered} of {asked} answered", answered=answered, asked=asked)
     show_notice(_("This was the last step. {worksheet}.", worksheet=sheet), role="status")
     following = list(come_along().items())
     names = [name for name, _lesson in following]

@@ -42,7 +42,7 @@ ALL_HEADS = (
 def draw_worksheet(known: NamedLesson) -> None:
     """Draw the buttons that save the worksheet; its numbers are computed while its section is open."""
     answered, asked = count_answered(known)
-    label = _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)
+    label = _("Worksheet: {answered} of {asked} answered", answered=answered, asked=asked)
     section = open_section(label, "worksheet")
     if section is None:
         return
@@ -205,7 +205,7 @@ def _table_words(step: LessonStep, question: LessonQuestion, view: View) -> tupl
     assert step.view is not None
     given = dict(question.check.given) if question.check is not None else {}
     highlight = (*step.view.highlight, "", "")
-    to = str(given.get("to", highlight[1]))
+    to = str(given.get("to", "" if question.kind == "token" else highlight[1]))  # a token may be the answer
     quoted = re.findall("“([^“”]+)”", markdown_of(step.text) + markdown_of(question.ask))
     others = (word for word in quoted if word.casefold() != to.casefold())
     words: dict[str, str] = {}

@@ -44,12 +44,11 @@ export function lessonList(lessons, progress, go) {
     const heading = lesson.group === group ? [] : [h("h2", {}, lesson.group)];
     group = lesson.group;
     const place = progress.place(lesson.name);
-    const about = _("{minutes} · {audience} · {answered} of {asked} questions answered", {
-      minutes: lesson.minutes,
-      audience: lesson.audience,
+    const sheet = _("Worksheet: {answered} of {asked} answered", {
       answered: progress.count(lesson.name, lesson.asked),
       asked: lesson.asked.length,
     });
+    const about = [lesson.minutes, lesson.audience, sheet].filter(Boolean).join(" · ");
     const begin = button(place ? _("Go on") : _("Begin"), () => go(lesson.name, place));
     begin.setAttribute("aria-label", `${begin.textContent}: ${lesson.title}`);
     const lines = [h("h3", {}, lesson.title), h("p", { class: "quiet" }, about), ...nodesOf(lesson.about), begin];
@@ -78,7 +77,7 @@ export function lessonStep(lesson, at, progress, { go, answered }) {
   });
   const asked = steps.flatMap((one, number) => (one.question ? [number] : []));
   const worksheetLabel = () =>
-    _("Worksheet: {answered} of {asked} questions", {
+    _("Worksheet: {answered} of {asked} answered", {
       answered: progress.count(name, asked),
       asked: asked.length,
     });

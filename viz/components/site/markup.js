@@ -3,7 +3,7 @@
 /** @typedef {string|[string, ...unknown[]]} Markup a text, or a tag and its children */
 
 const PLAIN = ["p", "ul", "ol", "li", "strong", "em", "code", "h4", "table", "thead", "tbody", "tr", "th", "td"];
-const MATH = ["math", "mrow", "mi", "mn", "mo", "msub", "msup", "msqrt", "mfrac"];
+const MATH = ["math", "mrow", "mi", "mn", "mo", "mtext", "msub", "msup", "msqrt", "mfrac"];
 const MATH_SPACE = "http://www.w3.org/1998/Math/MathML";
 
 /**

@@ -228,7 +228,7 @@ def test_a_step_beyond_the_last_is_the_last_and_answers_stay_while_one_goes_abou
     says(page, "2 × 2 + 1 × 1 = 5")
     press(page, "All lessons")
     assert "Go on" in [button.label for button in page.button]
-    assert any("1 of 10 questions" in one.value for one in page.caption)
+    assert any("1 of 10 answered" in one.value for one in page.caption)
     assert asked("lessons", lesson="attention", step=999).subheader[0].value == "Exit question"
 
 
