@@ -139,8 +139,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.0%} of its attention to the token at distance {offset} (mean over words); the "
-            "next best gives {next:.0%}.",
+            "Head {layer}-{head} gives {share:.0%} of its attention to the token at distance {offset} "
+            "(mean over words); the next best gives {next:.0%}.",
             layer=layer,
             head=head,
             offset=offset,

@@ -5,6 +5,7 @@ This part is hidden until the reader answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,16 +17,18 @@ from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
 
 VIEW, RESULTS, STRONGEST = "view", "results", "strongest"  # parts of the view that are withheld until the first answer
+IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()]*\)")  # a description and an address
 BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
 
 
 def markdown_of(said: LocalizedText) -> str:
-    """Return the text in the reader's language, with the Markdown syntax for images escaped.
+    """Return the text in the reader's language, in which an image is replaced by its description.
 
-    >>> markdown_of(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
-    'Look: !\\\\[a](http://b/c.png)'
+    >>> markdown_of(LocalizedText((("", "Look: ![a cat](http://b/c.png)"),)))
+    'Look: a cat'
     """
-    return said.in_language(active_language()).replace("![", "!\\[")
+    described = IMAGE.sub(r"\1", said.in_language(active_language()))
+    return described.replace("![", "!\\[")  # images in another notation
 
 
 def withheld_part(step: LessonStep, view: str | None) -> str:

@@ -112,11 +112,16 @@ def draw_print_button(known: NamedLesson, blocks: Sequence[Block], file: str, la
 def worksheets(known: NamedLesson) -> tuple[list[Block], list[Block]]:
     """Return the empty worksheet, and the worksheet with the reader's answers.
 
-    Both contain each question with its text, figures and numbers.
+    Both contain the text of each step, and each question with its figures and numbers.
     """
     empty: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     answered = [*empty]
-    for at, step, question, found in _question_steps(known):
+    for at, step in enumerate(known.lesson.steps):
+        question, found = step.question, answer_at(known.name, at)
+        if question is None:
+            text = _step_text(at, step)
+            empty, answered = [*empty, *text], [*answered, *text]
+            continue
         own, views = _own_text(step, found), list(view_blocks(step, question))
         empty += _question_blocks(at, step, question, StepAnswer(), views)
         answered += _question_blocks(
@@ -129,13 +134,18 @@ def _question_blocks(
     at: int, step: LessonStep, question: LessonQuestion, found: StepAnswer, views: list[Block]
 ) -> Iterator[Block]:
     """Yield a question of the worksheet with its ``views``, and with the answer ``found`` or room for an answer."""
-    yield from (Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text)), *views)
+    yield from (*_step_text(at, step), *views)
     yield Prose(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     if own := _own_text(step, found):
         yield Quotation(_("Read: {text}", text=own))
     yield _answer_block(question, found)
     if found.is_over and found.said:
         yield Prose(f"{_verdict(found)} {translate(found.said)}")
+
+
+def _step_text(at: int, step: LessonStep) -> tuple[Block, Block]:
+    """Return the title and the text of a step."""
+    return Heading(f"{at + 1}. {markdown_of(step.title)}", 2), Prose(markdown_of(step.text))
 
 
 def _own_text(step: LessonStep, found: StepAnswer) -> str:

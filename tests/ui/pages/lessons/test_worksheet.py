@@ -48,10 +48,9 @@ def rows(part: str) -> dict[str, list[str]]:
 def test_every_question_has_its_text_its_choices_and_room(name: str) -> None:
     found = sections(name)
     for at, step in enumerate(come_along()[name].steps):
-        if step.question is None:
-            assert at not in found
-            continue
         assert markdown_of(step.text).strip() in found[at]
+        if step.question is None:
+            continue
         assert markdown_of(step.question.ask) in found[at]
         boxes = [f"- [ ] {markdown_of(text)}" for _key, text in step.question.choices] or [BLANK]
         assert all(box in found[at] for box in boxes)
