@@ -120,11 +120,13 @@ def read(written: str) -> Question:
 def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
     """Count equal answers; return pairs (answer, count).
 
-    They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored; an
-    answer is shown in its first spelling.
+    They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored, and
+    51% equals 0.51; an answer is shown in its first spelling.
 
     >>> count_answers(Question("word", "Which?"), ["it", "It", "animal"])
     [('it', 2), ('animal', 1)]
+    >>> count_answers(Question("number", "Which?", truth="68%"), ["68%", "0.68", "68", "0.7"])
+    [('68%', 3), ('0.7', 1)]
     >>> count_answers(Question("choice", "Which?", ("yes", "no")), ["no"])
     [('yes', 0), ('no', 1)]
     """
@@ -133,9 +135,23 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
         return [(option, said.count(option)) for option in question.options]
     first: dict[str, str] = {}
     for answer in said:
-        first.setdefault(answer.casefold(), answer)
-    counts = Counter(answer.casefold() for answer in said)
+        first.setdefault(_bar_of(question, answer), answer)
+    counts = Counter(_bar_of(question, answer) for answer in said)
     return [(first[key], n) for key, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+
+
+def _bar_of(question: Question, answer: str) -> str:
+    """Return the same text for answers that are equal, such as 51% and 0.51 to a question about a share.
+
+    >>> [_bar_of(Question("number", "?", truth=truth), said) for truth in ("", "0.5", "51%") for said in ("51%", "0.51")]
+    ['0.51', '0.51', '0.51', '0.51', '51', '51']
+    """
+    if question.kind != "number":
+        return answer.casefold()
+    share, *rest = _in_unit_of(question.truth or "1", answer)
+    if rest:  # the truth is a percentage, and the answer has no sign: at most 1 is a share
+        share = rest[0] if abs(share) <= 1 else share
+    return f"{share.normalize():f}" if share.is_finite() else answer
 
 
 def count_correct(question: Question, answers: Sequence[str]) -> int | None:
