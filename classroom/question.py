@@ -143,8 +143,9 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
 def _bar_of(question: Question, answer: str) -> str:
     """Return the same text for answers that are equal, such as 51% and 0.51 to a question about a share.
 
-    >>> [_bar_of(Question("number", "?", truth=truth), said) for truth in ("", "0.5", "51%") for said in ("51%", "0.51")]
-    ['0.51', '0.51', '0.51', '0.51', '51', '51']
+    >>> share, percentage = (Question("number", "?", truth=truth) for truth in ("0.5", "51%"))
+    >>> [_bar_of(question, said) for question in (share, percentage) for said in ("51%", "0.51")]
+    ['0.51', '0.51', '51', '51']
     """
     if question.kind != "number":
         return answer.casefold()

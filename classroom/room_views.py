@@ -26,6 +26,7 @@ class StudentView:
     own: str | None  # the student's answer to the latest question
     revealed: bool
     said: tuple[str, ...]  # all answers without names; empty before the reveal
+    away: bool = False  # whether the student has left
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Student:
     number: int  # from 1, in the order of joining
     name: str
     lost: bool
+    away: bool = False  # whether the student has left; the answers stay
 
     @property
     def label(self) -> str:
@@ -81,10 +83,19 @@ class TeacherView:
         """Return the answers to question number ``question``, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)
 
+    @property
+    def present(self) -> tuple[Student, ...]:
+        """The students who have not left."""
+        return tuple(student for student in self.students if not student.away)
+
     def students_without_answer(self, question: int) -> tuple[Student, ...]:
-        """Return the students who have not answered question number ``question``."""
+        """Return the students who have not answered question number ``question``, without those who have left."""
         answered = {answer.student for answer in self.answers if answer.question == question}
-        return tuple(student for student in self.students if student.number not in answered)
+        return tuple(student for student in self.present if student.number not in answered)
+
+    def count_asked(self, question: int) -> int:
+        """Return the number of students who have answered question number ``question`` or still may."""
+        return len(self.answers_to(question)) + len(self.students_without_answer(question))
 
     def rows(self) -> list[tuple[int, str, str, str, str, str]]:
         """Return a row for each question and student: number, prompt, student, answer, correct answer, "yes" or "no".

@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS board (
 CREATE TABLE IF NOT EXISTS card (
     room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, number INTEGER NOT NULL, student INTEGER NOT NULL,
     written TEXT NOT NULL, PRIMARY KEY (room, number));
+CREATE TABLE IF NOT EXISTS away (
+    room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, student INTEGER NOT NULL, PRIMARY KEY (room, student));
 """
 TEACHER = 0  # the author's number of a teacher's card
 
@@ -92,7 +94,7 @@ class Store:
         return code
 
     def join(self, code: str, who: str, name: str = "") -> None:
-        """Add the student ``who`` to a class, or change the student's name.
+        """Add the student ``who`` to a class, bring the student back, or change the student's name.
 
         If another student has the same name, the name gets a suffix, as in "Anna (2)".
         Raise NotInClass if there is no such class, if it is full, or if the name is too long.
@@ -105,6 +107,8 @@ class Store:
             secret = _hash_member(code, who)
             name = _unique_name(base, code, secret, name)
             if base.execute("UPDATE student SET name=? WHERE room=? AND secret=?", (name, code, secret)).rowcount:
+                student = self._student(base, code, who)
+                base.execute("DELETE FROM away WHERE room=? AND student=?", (code, student))
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
             if count >= MOST_STUDENTS:
@@ -164,12 +168,20 @@ class Store:
             base.execute("UPDATE student SET name='' WHERE room=?", (code,))
         self._forget()
 
+    def leave(self, code: str, who: str) -> None:
+        """Mark the student ``who`` as away and lower the student's hand; the answers stay. ``join`` undoes it."""
+        with self._change_room(code) as base:
+            student = self._student(base, code, who)
+            base.execute("INSERT OR REPLACE INTO away VALUES (?, ?)", (code, student))
+            base.execute("UPDATE student SET lost=0 WHERE room=? AND number=?", (code, student))
+
     def withdraw(self, code: str, who: str) -> None:
         """Delete the student ``who`` and the student's answers and cards from a class."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM card WHERE room=? AND student=?", (code, student))
+            base.execute("DELETE FROM away WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM student WHERE room=? AND number=?", (code, student))
         self._forget()
 
@@ -301,6 +313,7 @@ class Store:
                 "SELECT said FROM answer WHERE room=? AND question=? AND student=?", (code, asked, number)
             ).fetchone()
             said = self._answers_to(base, code, asked) if revealed else ()
+            away = number in self._away(base, code)
             question = self._question(base, code, asked)
         if question is not None and not revealed:
             question = question.without_truth()
@@ -314,6 +327,7 @@ class Store:
             own and own[0],
             bool(revealed),
             said,
+            away,
         )
 
     def closed_answers(self, code: str, who: str) -> tuple[ClosedAnswer, ...]:
@@ -333,8 +347,9 @@ class Store:
         with self._reading(code) as base:
             self._refuse_others(base, code, who)
             version, presents, view, asked, revealed = self._room(base, code)
+            away = self._away(base, code)
             students = tuple(
-                Student(number, name, bool(lost))
+                Student(number, name, bool(lost), number in away)
                 for number, name, lost in base.execute(
                     "SELECT number, name, lost FROM student WHERE room=? ORDER BY number", (code,)
                 )
@@ -421,6 +436,9 @@ class Store:
     def _question(self, base: sqlite3.Connection, code: str, number: int | None) -> Question | None:
         found = base.execute("SELECT written FROM question WHERE room=? AND number=?", (code, number)).fetchone()
         return read(found[0]) if found else None
+
+    def _away(self, base: sqlite3.Connection, code: str) -> set[int]:
+        return {student for (student,) in base.execute("SELECT student FROM away WHERE room=?", (code,))}
 
     def _answers_to(self, base: sqlite3.Connection, code: str, number: int | None) -> tuple[str, ...]:
         rows = base.execute("SELECT said FROM answer WHERE room=? AND question=? ORDER BY student", (code, number))

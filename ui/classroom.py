@@ -199,6 +199,8 @@ def follow(path: str) -> StudentView | NotInClass | None:
         seen = store().student_view(code, visitor_secret())
     except NotInClass as refusal:
         return refusal
+    if seen.away:  # the student is back by a link
+        store().join(code, visitor_secret(), seen.name)
     st.session_state[ATTENDED] = code
     alone = st.session_state.get(ALONE, False)
     if seen.view is None:
@@ -287,7 +289,7 @@ def class_summary(board: TeacherView) -> str:
     Students report on their page that they are lost. The sentences contain no names, because a projector may show them
     to the class.
     """
-    n = len(board.students)
+    n = len(board.present)
     parts = [_("Students: {n}.", n=n)]
     if board.asked is not None and not board.revealed:
         parts.append(
@@ -295,7 +297,7 @@ def class_summary(board: TeacherView) -> str:
                 "Question {number}: {n} of {all} have answered.",
                 number=board.asked,
                 n=len(board.answers_to(board.asked)),
-                all=n,
+                all=board.count_asked(board.asked),
             )
         )
     if lost := _lost_students(board):

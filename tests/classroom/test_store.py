@@ -411,3 +411,27 @@ def test_students_without_an_answer_are_listed(store: Store, code: str) -> None:
         (2, "How much?", "Anna", "0.5", "0.5", "yes"),
         (2, "How much?", "#2", "", "0.5", ""),
     ]
+
+
+def test_a_student_who_left_is_not_counted_until_the_student_is_back(store: Store) -> None:
+    code = store.open(TEACHER)
+    for who in ("anna", "ben", "cleo"):
+        store.join(code, who, who)
+    number = store.ask(code, TEACHER, Question("word", "Which?"))
+    for who in ("anna", "ben"):
+        store.answer(code, who, number, "it")
+    store.set_hand(code, "cleo", lost=True)
+    for who in ("anna", "cleo"):
+        store.leave(code, who)
+    board = store.board(code, TEACHER)
+    assert ([one.name for one in board.present], board.count_asked(number)) == (["ben"], 2), "an answer stays"
+    assert (len(board.students), board.students_without_answer(number)) == (3, ())
+    assert not any(student.lost for student in board.students)
+    assert store.student_view(code, "cleo").away
+    store.join(code, "cleo", "cleo")
+    board = store.board(code, TEACHER)
+    assert ([one.name for one in board.present], board.count_asked(number)) == (["ben", "cleo"], 3)
+    store.leave(code, "cleo")
+    store.withdraw(code, "cleo")
+    store.join(code, "dora", "dora")  # takes the number of the student who withdrew
+    assert [one.name for one in store.board(code, TEACHER).present] == ["ben", "dora"]

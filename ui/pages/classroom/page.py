@@ -73,6 +73,7 @@ def draw_waiting_room(code: str) -> None:
             _("Leave the class"),
             key="classroom_leave",
             on_click=_leave,
+            args=(code,),
             help=_("Your answers stay; the code brings you back"),
         )
         with st.popover(_("Delete my data"), help=_("You also leave the class")):
@@ -89,10 +90,12 @@ def draw_waiting_room(code: str) -> None:
 def _withdraw(code: str) -> None:
     with suppress(NotInClass):  # a closed class has already deleted its data
         store().withdraw(code, visitor_secret())
-    _leave()
+    _leave(code)
 
 
-def _leave() -> None:
+def _leave(code: str) -> None:
+    with suppress(NotInClass):  # the class is closed, or the student has withdrawn
+        store().leave(code, visitor_secret())
     forget_joined_class()
     classroom.leave()
 

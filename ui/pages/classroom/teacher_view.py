@@ -142,7 +142,7 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
             _(
                 "{n} of {all} have answered. Everybody sees all answers, without names; then nobody can answer.",
                 n=n,
-                all=len(board.students),
+                all=board.count_asked(number),
             )
         )
         st.button(

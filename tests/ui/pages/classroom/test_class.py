@@ -549,3 +549,14 @@ def test_it_speaks_chinese() -> None:
 
 def test_the_link_is_to_where_the_teacher_is() -> None:
     assert join_link("ABC234", "http://10.0.0.7:8501/cause?layer=1") == "http://10.0.0.7:8501/classroom?class=ABC234"
+
+
+@pytest.mark.slow
+def test_a_student_who_leaves_is_not_counted_at_the_desk() -> None:
+    desk, code = opened()
+    seat = joined(code, "Anna", page="classroom")
+    assert any("Students: 1." in said for said in notes(desk.run()))
+    press(seat, "Leave the class")
+    assert any("Students: 0." in said for said in notes(desk.run()))
+    go(seat, "by_hand", **{"class": code})
+    assert any("Students: 1." in said for said in notes(desk.run()))
