@@ -190,7 +190,7 @@ def test_a_head_question_follows_the_view(page: Page, site: str) -> None:
 
 def test_a_step_that_needs_the_app_says_so(page: Page, site: str) -> None:
     page.goto(f"{site}#lesson=attention&step=4")
-    expect(page.locator("#lesson")).to_contain_text("/by_hand?preset=sentence")
+    expect(page.locator("#lesson")).to_contain_text("/by_hand?numbers=")
     page.goto(f"{site}#lesson=translation&step=2")
     expect(page.locator("#view .sheet")).to_be_visible()
     expect(page.locator("#lesson")).to_contain_text("noir")
