@@ -1,17 +1,20 @@
-"""Redirects of the addresses of earlier versions."""
+"""Redirects of the addresses of earlier versions, and compressed scripts."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 
 from ui.server import middleware
-from ui.server.middleware import OldAddresses
+from ui.server.middleware import CompressedScripts, OldAddresses
 
 
 def answer(request: Request) -> PlainTextResponse:
@@ -50,3 +53,48 @@ def test_only_requests_for_pages_are_redirected(client: TestClient) -> None:
 def test_below_a_prefix_the_prefix_stays(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "BASE", "/some/path")
     assert client.get("/some/path/find").headers["location"] == "/some/path/?view=find"
+
+
+SCRIPT = "const words = ['attention', 'attention'];\n" * 500
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> TestClient:
+    for name in ("a.js", "a.css", "a.woff2"):
+        (tmp_path / name).write_text(SCRIPT, encoding="utf-8")
+    app = Starlette(
+        routes=[Mount("/static", StaticFiles(directory=tmp_path))], middleware=[Middleware(CompressedScripts)]
+    )
+    return TestClient(app)
+
+
+@pytest.mark.parametrize("name", ["a.js", "a.css"])
+def test_a_script_arrives_compressed_and_unchanged(scripts: TestClient, name: str) -> None:
+    for _time in range(2):  # The second answer is kept.
+        found = scripts.get(f"/static/{name}", headers={"accept-encoding": "gzip, br"})
+        assert found.text == SCRIPT
+        assert found.headers["content-encoding"] == "gzip"
+        assert int(found.headers["content-length"]) < len(SCRIPT) / 20
+        assert found.headers["vary"] == "Accept-Encoding"
+        assert "accept-ranges" not in found.headers
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "status"),
+    [
+        ("a.js", {"accept-encoding": "identity"}, 200),
+        ("a.js", {"accept-encoding": "gzip", "range": "bytes=0-9"}, 206),
+        ("a.woff2", {"accept-encoding": "gzip"}, 200),
+        ("b.js", {"accept-encoding": "gzip"}, 404),
+    ],
+)
+def test_other_answers_are_passed_on(scripts: TestClient, name: str, asked: dict[str, str], status: int) -> None:
+    found = scripts.get(f"/static/{name}", headers=asked)
+    assert found.status_code == status
+    assert "content-encoding" not in found.headers
+
+
+def test_a_kept_script_is_not_sent_again(scripts: TestClient) -> None:
+    first = scripts.get("/static/a.js", headers={"accept-encoding": "gzip"})
+    again = scripts.get("/static/a.js", headers={"accept-encoding": "gzip", "if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
