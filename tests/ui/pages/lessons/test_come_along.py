@@ -15,7 +15,7 @@ from i18n import translate, use_language
 from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
 from lessons.library import CLAIMS, COURSE, ORDER, TOUR, come_along, tour
-from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
+from lessons.schema import Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
 from ui.pages.break_head.question import BreakHeadOptions
 from ui.pages.by_hand.as_csv import unpack
@@ -97,33 +97,32 @@ def backed(step: LessonStep) -> set[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "at"), STEPS)
-def test_what_a_step_claims_is_so(name: str, at: int) -> None:
-    step = step_of(name, at)
-
-    def holds(claim: Claim) -> bool:
-        found = truth(claim.call, asked(step))
-        return replace(found, tolerance=claim.tolerance).accepts(claim.value)
-
-    wrong = [(claim.call, truth(claim.call, asked(step)).said) for claim in step.claims if not holds(claim)]
-    assert wrong == []
+def test_what_a_step_claims_is_so(subtests: pytest.Subtests) -> None:
+    for name, at in STEPS:
+        with subtests.test(name=name, at=at):
+            step = step_of(name, at)
+            for claim in step.claims:
+                found = truth(claim.call, asked(step))
+                holds = replace(found, tolerance=claim.tolerance).accepts(claim.value)
+                assert holds, (claim.call, found.said)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "at"), STEPS)
-def test_no_number_of_a_model_is_said_that_is_not_computed(name: str, at: int) -> None:
-    step = step_of(name, at)
-    known = backed(step)
-    question = step.question
-    by_hand = question is not None and question.check is not None and question.check.check in RECKONED
-    for said in texts(step):
-        for text in both(said):
-            plain = re.sub(r"\$[^$]*\$", "", text)  # Formulas are computed in the step itself.
-            for number in re.findall(r"\d+\.\d+", plain):
-                digits = len(number.split(".")[1])
-                near = any(abs(float(number) - value) <= 0.5001 * 10**-digits for value in known)
-                tolerated = question is not None and float(number) == question.tolerance
-                assert near or tolerated or by_hand, (number, text)
+def test_no_number_of_a_model_is_said_that_is_not_computed(subtests: pytest.Subtests) -> None:
+    for name, at in STEPS:
+        with subtests.test(name=name, at=at):
+            step = step_of(name, at)
+            known = backed(step)
+            question = step.question
+            by_hand = question is not None and question.check is not None and question.check.check in RECKONED
+            for said in texts(step):
+                for text in both(said):
+                    plain = re.sub(r"\$[^$]*\$", "", text)  # Formulas are computed in the step itself.
+                    for number in re.findall(r"\d+\.\d+", plain):
+                        digits = len(number.split(".")[1])
+                        near = any(abs(float(number) - value) <= 0.5001 * 10**-digits for value in known)
+                        tolerated = question is not None and float(number) == question.tolerance
+                        assert near or tolerated or by_hand, (number, text)
 
 
 @pytest.mark.slow

@@ -55,75 +55,87 @@ def said(page: AppTest) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "at"), QUESTIONS)
-def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> None:
-    step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
-    question, found = step.question, right(step_of(name, at))
-    assert question is not None
-    assert not page.exception
-    text = said(page)
-    assert question.reveal.in_language("en") not in text
-    assert "Show the answer" not in [button.label for button in page.button]
-    seen = maps(page)
-    if question.kind == "head":
-        assert found is not None
-        assert seen is not None
-        assert (seen["selection"]["layer"], seen["selection"]["head"]) != found.answer
-        assert seen["asks_head"], "the strongest head is not offered"
-        assert "Open Attention heads" not in [link.proto.label for link in page.get("page_link")], "it offers this head"
-        return
-    if seen is not None:
-        assert seen["quiet"], "no sentence, no shades, no list of links"
-        assert seen["selection"]["target"] is None
-    if found is None:
-        return
-    assert translate(found.said) not in text
-    if question.kind == "number":
-        given = step.text.in_language("en") + question.ask.in_language("en")
-        for number in set(re.findall(r"\d+\.\d+", text)) - set(re.findall(r"\d+\.\d+", given)):
-            assert abs(float(number) - float(found.answer)) > 0.005, number  # type: ignore[arg-type]
-    if step.view is not None and step.view.page == "masked_words" and question.check.check != "dropout_values":  # type: ignore[union-attr]
-        assert page.get("plotly_chart") == []
-
-
-@pytest.mark.parametrize(("name", "at"), QUESTIONS)
-def test_no_step_asks_for_clicks_that_would_fill_in_a_wrong_answer(name: str, at: int) -> None:
-    """A click on a word is the answer to a question for a token, and shows nothing while results are withheld."""
-    step = step_of(name, at)
-    assert step.question is not None
-    if step.question.kind == "token" and withheld_part(step) == RESULTS:
-        assert "click" not in step.text.in_language("en").lower().split()
-        assert "点" not in step.text.in_language("zh")
+def questions_of(name: str) -> list[int]:
+    """Return the steps of a lesson that have a question."""
+    return [at for lesson, at in QUESTIONS if lesson == name]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in QUESTIONS if withheld_part(step_of(name, at))])
-def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:
-    step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
-    held, slot = withheld_part(step), f"lesson_{name}_{at}"
-    assert step.question is not None
-    kind = step.question.kind
-    waits = any("opens after your first answer" in note for note in notes(page))
-    assert waits is (held == VIEW)
-    if kind == "choice":
-        page.radio(key=f"{slot}_choice").set_value(step.question.choices[0][0])
-    elif kind == "number":
-        page.text_input(key=f"{slot}_number").set_value("987")
-    elif kind == "word":
-        page.text_input(key=f"{slot}_word").set_value("zzz")
-    else:
-        next(box for box in page.selectbox if str(box.key).startswith(slot)).set_value(1)
-    press(page, "Check")
-    if kind == "head" and "Show the answer" in [button.label for button in page.button]:
-        assert (maps(page) or {})["asks_head"], "a wrong answer does not open the offer of the right head"
-        press(page, "Show the answer")
-    assert not page.exception
-    assert not any("opens after your first answer" in note for note in notes(page))
-    seen = maps(page)
-    assert seen is None or "quiet" not in seen
-    assert seen is None or ("asks_head" in seen) is asks_later(name, at)
-    # A view that the lesson does not draw opens by its link.
-    assert seen is not None or held == RESULTS or page.get("plotly_chart") or page.get("page_link")
+@pytest.mark.parametrize("name", ORDER)
+def test_an_answer_is_not_on_the_page_before_it_is_given(subtests: pytest.Subtests, name: str) -> None:
+    for at in questions_of(name):
+        with subtests.test(name=name, at=at):
+            step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
+            question, found = step.question, right(step_of(name, at))
+            assert question is not None
+            assert not page.exception
+            text = said(page)
+            assert question.reveal.in_language("en") not in text
+            assert "Show the answer" not in [button.label for button in page.button]
+            seen = maps(page)
+            if question.kind == "head":
+                assert found is not None
+                assert seen is not None
+                assert (seen["selection"]["layer"], seen["selection"]["head"]) != found.answer
+                assert seen["asks_head"], "the strongest head is not offered"
+                links = [link.proto.label for link in page.get("page_link")]
+                assert "Open Attention heads" not in links, "it offers this head"
+                continue
+            if seen is not None:
+                assert seen["quiet"], "no sentence, no shades, no list of links"
+                assert seen["selection"]["target"] is None
+            if found is None:
+                continue
+            assert translate(found.said) not in text
+            if question.kind == "number":
+                given = step.text.in_language("en") + question.ask.in_language("en")
+                for number in set(re.findall(r"\d+\.\d+", text)) - set(re.findall(r"\d+\.\d+", given)):
+                    assert abs(float(number) - float(found.answer)) > 0.005, number  # type: ignore[arg-type]
+            if step.view is not None and step.view.page == "masked_words" and question.check.check != "dropout_values":  # type: ignore[union-attr]
+                assert page.get("plotly_chart") == []
+
+
+def test_no_step_asks_for_clicks_that_would_fill_in_a_wrong_answer(subtests: pytest.Subtests) -> None:
+    """A click on a word is the answer to a question for a token, and shows nothing while results are withheld."""
+    for name, at in QUESTIONS:
+        with subtests.test(name=name, at=at):
+            step = step_of(name, at)
+            assert step.question is not None
+            if step.question.kind == "token" and withheld_part(step) == RESULTS:
+                assert "click" not in step.text.in_language("en").lower().split()
+                assert "点" not in step.text.in_language("zh")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_the_view_is_whole_after_the_first_answer(subtests: pytest.Subtests, name: str) -> None:
+    for at in [at for at in questions_of(name) if withheld_part(step_of(name, at))]:
+        with subtests.test(name=name, at=at):
+            step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
+            held, slot = withheld_part(step), f"lesson_{name}_{at}"
+            assert step.question is not None
+            kind = step.question.kind
+            waits = any("opens after your first answer" in note for note in notes(page))
+            assert waits is (held == VIEW)
+            if kind == "choice":
+                page.radio(key=f"{slot}_choice").set_value(step.question.choices[0][0])
+            elif kind == "number":
+                page.text_input(key=f"{slot}_number").set_value("987")
+            elif kind == "word":
+                page.text_input(key=f"{slot}_word").set_value("zzz")
+            else:
+                next(box for box in page.selectbox if str(box.key).startswith(slot)).set_value(1)
+            press(page, "Check")
+            if kind == "head" and "Show the answer" in [button.label for button in page.button]:
+                assert (maps(page) or {})["asks_head"], "a wrong answer does not open the offer of the right head"
+                press(page, "Show the answer")
+            assert not page.exception
+            assert not any("opens after your first answer" in note for note in notes(page))
+            seen = maps(page)
+            assert seen is None or "quiet" not in seen
+            assert seen is None or ("asks_head" in seen) is asks_later(name, at)
+            # A view that the lesson does not draw opens by its link.
+            assert seen is not None or held == RESULTS or page.get("plotly_chart") or page.get("page_link")
 
 
 def asks_later(name: str, at: int) -> bool:
