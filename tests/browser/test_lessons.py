@@ -50,10 +50,12 @@ def test_a_word_that_is_clicked_in_the_view_is_the_answer(page: Page, app_url: s
     open_page(page, app_url, "/lessons", lesson="attention", step=5)
     stands(page)
     painted(page, layer=3, head=1)
+    expect(page.locator("details.links")).to_be_hidden()  # They list the answer.
     click(page.get_by_role("button", name="animal", exact=True).first)
     expect(page.get_by_role("combobox", name=re.compile("Your answer"))).to_have_value("2 · animal", timeout=PATIENCE)
     click(page.get_by_role("button", name="Check"))
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("details.links")).to_be_visible(timeout=PATIENCE)
 
 
 def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: Problems) -> None:

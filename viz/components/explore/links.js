@@ -279,7 +279,7 @@ export function createLinks(app) {
   function draw() {
     const { facing, [ends(app.store.state.kept)[0]]: pivot } = app.store.state.kept;
     const out = facing === "out";
-    el.hidden = pivot === null;
+    el.hidden = Boolean(app.data.quiet) || pivot === null;
     if (pivot === null) return;
     setText(title, fill(out ? say.links : say.linksIn, { focus: quoted(pivot) }));
     setText(other, out ? say.target : say.looking);

@@ -27,7 +27,6 @@ export function createParts(app, body) {
     const parent = beside ? left : body;
     if (links.el.parentNode !== parent) parent.append(links.el);
     links.el.classList.toggle("beside", beside);
-    links.el.hidden = Boolean(app.data.quiet);
   }
   return {
     grid,
