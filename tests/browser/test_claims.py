@@ -32,7 +32,7 @@ def test_a_claim_is_checked_from_its_old_address(page: Page, app_url: str, probl
     rest(page)
     address = page.url
     assert "step=7" in address
-    page.get_by_role("spinbutton", name="Your answer").fill("104")
+    page.get_by_role("textbox", name="Your answer").fill("104")
     click(page.get_by_role("button", name="Check"))
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=2 * PATIENCE)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -110,8 +110,8 @@ def test_a_saved_table_is_read_by_pandas(
     if unfolded:
         page.run()
     assert not page.exception
-    assert made or (name == "generate" and not SMOLLM.is_installed())
-    assert len(made) >= len(unfolded)
+    if name != "generate" or SMOLLM.is_installed():  # without a decoder there is no next token
+        assert len(made) >= max(1, len(unfolded))
     for content in made:
         check_archive(content)
 
