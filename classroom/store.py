@@ -102,7 +102,7 @@ class Store:
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise wrong_length(gettext_lazy("Name"), len(name), LONGEST_NAME)
-        code = code.strip().upper()
+        code = "".join(code.split()).upper()
         with self._change_room(code) as base:
             secret = _hash_member(code, who)
             name = _unique_name(base, code, secret, name)

@@ -68,17 +68,24 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 
 
 def of_relation(
-    tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
+    tally: HitCounts,
+    corpus: AnnotatedCorpus,
+    relation: str,
+    chooser: HitCounts | None = None,
+    direction: int | None = None,
 ) -> list[RelationRow]:
     """Return a row for each head on the relation ``relation``, which ``tally`` must contain.
 
-    The parameters are those of ``rows``.
+    The rows are of one direction, an index of ``corpus.directions``, or of the better direction of each head if
+    ``direction`` is None. The other parameters are those of ``rows``.
     """
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
     doubts = holm(_rule_p_values(counts, basis, corpus))
     best = basis.hits_by_head[: len(corpus.directions)].argmax(axis=0)  # (layer, head)
+    if direction is not None:
+        best[:] = direction
     places = [(int(best[layer, head]), layer, head) for layer, head in np.ndindex(*best.shape)]
     return [row(counts, basis, corpus, relation, place, doubts) for place in places]
 

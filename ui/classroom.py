@@ -76,12 +76,21 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """
     parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
-        parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
+        parts.append(_("Correct answer: {truth}.", truth=_without_stop(format_answer(question, question.truth))))
         found = count_correct(question, said) or 0
         parts.append(_("Correct: {n}.", n=found))
     if own is not None:
-        parts.append(_("Your answer: {own}.", own=format_answer(question, own)))
+        parts.append(_("Your answer: {own}.", own=_without_stop(format_answer(question, own))))
     return join_sentences(*parts)
+
+
+def _without_stop(answer: str) -> str:
+    """Return an answer without the full stop at its end, for use before a full stop.
+
+    >>> _without_stop("It becomes larger."), _without_stop("变大。"), _without_stop("0.5")
+    ('It becomes larger', '变大', '0.5')
+    """
+    return answer.rstrip().removesuffix(".").removesuffix("。")
 
 
 PROBLEM, FIELD = "class_problem", "_field"
@@ -147,9 +156,9 @@ def _field(question: Question, key: str, own: str | None) -> None:
         "word": _("One word of the text"),
         "text": _("A sentence of your own"),
     }
-    st.text_input(
-        _("Your answer"), format_answer(question, own or ""), LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind]
-    )
+    hint = helps[question.kind]
+    shown = format_answer(question, own or "")
+    st.text_input(_("Your answer"), shown, LONGEST_ANSWER, key=key + FIELD, help=hint, placeholder=hint)
 
 
 def _shown_head(code: str, number: int) -> None:

@@ -225,7 +225,7 @@ def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewSt
 
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
-           "source index", "target index", "half", "hit", "rule hit"]  # fmt: skip
+           "source start", "target start", "other candidates", "half", "hit", "rule hit"]  # fmt: skip
 LEGEND = gettext_lazy(
     "Rows: links. Outlined: the marked word; dashed: its answer. Shade: attention to or from each candidate, 0 to 1."
 )
@@ -324,13 +324,23 @@ def corpus_provenance(corpus: AnnotatedCorpus) -> dict[str, str]:
     return data_provenance(f"{texts:,} annotated texts, {links:,} links ({corpus.format}, SHA-256 {corpus.digest})")
 
 
+def starts(one: ListedLink) -> list[int]:
+    """Return the positions of a link's source and target in the text, in characters from 0."""
+    return [one.item.units[unit][0] for unit in (one.link.source, one.link.target)]
+
+
+def candidates_of(one: ListedLink) -> str:
+    """Return the other candidates of a link, separated by " | "; "" if every word competes."""
+    return " | ".join(word(one, unit)[1:-1] for unit in one.link.others or ())
+
+
 def links_table(score: LinkScore, every: list[ListedLink], choice: ViewState) -> list[list[object]]:
     """Return the rows of the file of scored links, a row for each link, with the columns COLUMNS."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [
         [*about, score.corpus.directions[direction], one.item.line, one.item.text,
-         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)), one.link.source, one.link.target,
+         *(word(one, unit)[1:-1] for unit in (one.link.source, one.link.target)), *starts(one), candidates_of(one),
          "held out" if one.half or score.is_all_held_out else "selection", int(one.hit), int(one.by_rule)]
         for one in every
     ]  # fmt: skip

@@ -129,8 +129,7 @@ def marks() -> str:
     """Return the caption that explains the marks in the matrices."""
     less, more = map(translate, sides(theme()))
     return _(
-        "{less}: negative, {more}: positive; weights from pale (0) to strong (1). Click a cell, or "
-        "press Enter, for its calculation.",
+        "{less}: negative, {more}: positive; weights from 0 to 1. Click a cell, or press Enter, for its calculation.",
         less=less,
         more=more,
     )

@@ -110,7 +110,7 @@ def _name() -> None:
 
 
 def _join(code: str | None = None) -> None:
-    typed = (code or st.session_state[TYPED]).strip().upper()
+    typed = "".join((code or st.session_state[TYPED]).split()).upper()
     if not typed:
         st.session_state[PROBLEM] = _("Type the code from your teacher.")
         return

@@ -101,7 +101,7 @@ def _draw_lead_toggle(code: str) -> None:
         _("Share my view"),
         key=TOGGLE,
         on_change=lambda: _perform(store().share, code, st.session_state[TOGGLE]),
-        help=_("Followers see every page that you open."),
+        help=_("Followers see every page that you open, except answer keys and the editor."),
     )
 
 

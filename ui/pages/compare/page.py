@@ -344,7 +344,8 @@ def how_to_read() -> None:
 
 def draw_pair(choice: ViewState, options: CompareOptions) -> None:
     """Draw the text box and the widget for the difference, then both readings."""
-    compose(choice, kind_of(choice))
+    # The second text of a pair is part of both runs, so only a link to a pair offers it.
+    compose(choice, kind_of(choice), pairs=bool(choice.pair))
     settled = settle_difference(choice, options)
     with control_row("compare"):
         pick_source()

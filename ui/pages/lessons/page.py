@@ -242,7 +242,7 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- Steps show a view and ask a question. Answers stay "
-                "until the app restarts: save the worksheet.\n"
+                "until the app restarts (own lessons: until you reload): save the worksheet.\n"
                 "- Correct answers are computed from the model if possible. Layers and heads count from 0."
             )
         )

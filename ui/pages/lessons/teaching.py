@@ -281,7 +281,7 @@ def _check_answers(lesson: Lesson) -> None:
                 reason = _("The view of step {earlier} shows the answer.", earlier=earlier)
                 show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
     if computed == len(asked):
-        show_notice(_("Every answer can be computed."), role="status")
+        show_notice(_("Every answer is computed, or typed and not checked."), role="status")
 
 
 def _faults(faults: list[Fault]) -> None:

@@ -184,14 +184,18 @@ class CorpusScores:
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
 
-    def heads(self, relation: str) -> list[RelationRow]:
-        """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads."""
-        return of_relation(self.state.tally, self.corpus, relation, self.chooser)
+    def heads(self, relation: str, direction: int | None = None) -> list[RelationRow]:
+        """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads.
 
-    def untrained_rows(self, relation: str) -> list[RelationRow]:
+        ``direction`` is an index of the corpus's directions; if it is None, each head has its better direction.
+        """
+        return of_relation(self.state.tally, self.corpus, relation, self.chooser, direction)
+
+    def untrained_rows(self, relation: str, direction: int | None = None) -> list[RelationRow]:
         """Return the scores of all heads for a relation with random weights; [] if they were not computed."""
-        known = self.random is not None and self.random.counts_of(relation) is not None
-        return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
+        if self.random is None or self.random.counts_of(relation) is None:
+            return []
+        return of_relation(self.random, self.corpus, relation, direction=direction)
 
     def chance(self, relation: str) -> RelationRow | None:
         """Return the best head of a model with random weights, as a measure of chance.

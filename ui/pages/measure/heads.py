@@ -218,7 +218,8 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         MeasureOptions, "way", st.segmented_control, options=list(ways), format_func=ways.get, shown=way, required=True
     )
     shown = _shown_percent(counts, found.corpus, way)
-    mine, untrained = found.heads(relation), found.untrained_rows(relation)
+    fixed = DIRECTIONS[way]
+    mine, untrained = found.heads(relation, fixed), found.untrained_rows(relation, fixed)
     above = [(row.layer, row.head) for row in mine if row.more]
     limit = float(shown.max()) or 1.0
     common: dict[str, Any] = {"limit": limit}
@@ -231,7 +232,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    result = describe_counts(mine, untrained)
+    result = describe_counts(mine, untrained, "" if fixed is None else ways[way])
     show_notice(result, role="status")
     left, right = st.columns(2)
     direction = "the better of both" if way == "best" else translate(ways[way])
@@ -257,6 +258,7 @@ def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
     return {**corpus_provenance(found.corpus), **split, **settings}
 
 
+DIRECTIONS = {"best": None, "out": 0, "in": 1}  # index of the direction, None for the better one of each head
 WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
 
 
@@ -330,13 +332,16 @@ def _count_named(rows: Sequence[RelationRow]) -> str:
     return f"{len(rows)} ({labels})" if 0 < len(rows) <= MOST_NAMED else str(len(rows))
 
 
-def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
-    """Describe how many heads are significantly above the baseline rule, for the model and for random weights."""
+def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direction: str = "") -> str:
+    """Describe how many heads are significantly above the baseline rule, for the model and for random weights.
+
+    ``direction`` is the direction of the rows, or "" if each head has its better direction.
+    """
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
         "{relation}, all sentences ({links:,} links, none held out): {many} of {size} heads are significantly above "
         "the baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
-        relation=best.relation,
+        relation=f"{best.relation} ({direction})" if direction else best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more]),
         head=head_label(best.layer, best.head),

@@ -53,7 +53,12 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_("An example is shown. Click “+ second text” to type one."), "status")
+        example = _(
+            "Example: “{first}” “{second}” Click “+ second text” to type one.",
+            first=EXAMPLE["text"],
+            second=EXAMPLE["pair"],
+        )
+        show_notice(example, "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,
