@@ -188,6 +188,17 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> 
 
 def _table(found: PairSet, choice: ViewState) -> None:
     """Draw the figures of all heads as a table, with a download."""
+    if section := open_section(_("Every head"), "compare_set_open"):
+        with section:
+            st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
+            draw_table(_columns_of_heads(found), key="compare_set_table")
+    download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
+         _("All digits"),
+         provenance=set_provenance(found, choice))  # fmt: skip
+
+
+def _columns_of_heads(found: PairSet) -> dict[str, list[object]]:
+    """Return the columns of the table of all heads, the largest excess first."""
     across = found.across
     order = np.argsort(-found.meaning_excess, kind="stable")
     columns: dict[str, list[object]] = {_("Head"): [found.name(int(at)) for at in order]}
@@ -199,13 +210,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
     if across.has_test:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p (Holm)")] = [float(f"{across.p[at]:.3g}") for at in order]
-    if section := open_section(_("Every head"), "compare_set_open"):
-        with section:
-            st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
-            draw_table(columns, key="compare_set_table")
-    download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
-         _("All digits"),
-         provenance=set_provenance(found, choice))  # fmt: skip
+    return columns
 
 
 def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptions) -> None:

@@ -172,19 +172,26 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     left, right = st.columns(2)
     _draw_forms(atlas, head, "queries", _("Top query tokens"), left)
     _draw_forms(atlas, head, "keys", _("Top key tokens"), right)
+    _draw_distances(atlas, head)
+    _draw_relations(atlas, head)
+    draw_ablation(atlas, head)
+    _draw_similar(atlas, head)
+
+
+def _draw_distances(atlas: Atlas, head: int) -> None:
+    """Draw the share of a head's attention at each distance."""
+    section = open_section(_("Attention by distance"), "atlas_distances_open")
+    if section is None:
+        return
     part, own = local_index(atlas, head)
     shares = atlas.arrays[f"{part}.distances"][own]
     ticks = [str(step) for step in offsets()]
     ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
-    if section := open_section(_("Attention by distance"), "atlas_distances_open"):
-        with section:
-            figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
-            about = partial(atlas_provenance, atlas, f"head {name.label}")
-            computation = atlas_computation(atlas, f"numbers = atlas.arrays['{part}.distances'][{own}]")
-            draw_chart(figure, "atlas_distances", about=about, computation=computation)
-    _draw_relations(atlas, head)
-    draw_ablation(atlas, head)
-    _draw_similar(atlas, head)
+    with section:
+        figure = bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share"))
+        about = partial(atlas_provenance, atlas, f"head {atlas.heads[head].label}")
+        computation = atlas_computation(atlas, f"numbers = atlas.arrays['{part}.distances'][{own}]")
+        draw_chart(figure, "atlas_distances", about=about, computation=computation)
 
 
 def _draw_measures(atlas: Atlas, head: int) -> None:

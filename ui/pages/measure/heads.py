@@ -259,7 +259,6 @@ def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
 
 
 DIRECTIONS = {"best": None, "out": 0, "in": 1}  # index of the direction, None for the better one of each head
-WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
 
 
 def _scores(
@@ -287,7 +286,9 @@ def _found_links(
     found: CorpusScores, options: MeasureOptions, relation: str, way: str, *, random: bool
 ) -> Computation | None:
     """Return the computation of the links that each head finds; ``random`` is True for random weights."""
-    code = f"percent = accuracies(tallies[0].counts_of(relation), len(corpus.directions))\nnumbers = percent{WAYS[way]}"
+    fixed = DIRECTIONS[way]
+    shown = "percent.max(axis=0)" if fixed is None else f"percent[{fixed}]"
+    code = f"percent = accuracies(tallies[0].counts_of(relation), len(corpus.directions))\nnumbers = {shown}"
     return _scores(found, options, [random], code, relation=relation, accuracies=accuracies)
 
 
@@ -322,7 +323,8 @@ def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
 
 def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) -> np.ndarray:
     percent = accuracies(counts, len(corpus.directions))
-    shown: np.ndarray = percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
+    fixed = DIRECTIONS[way]
+    shown: np.ndarray = percent.max(axis=0) if fixed is None else percent[fixed]
     return shown
 
 
