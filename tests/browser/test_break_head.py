@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems, new_window
-from tests.support.visitor import DEEP_LINK, open_page, text_box
+from tests.support.visitor import DEEP_LINK, open_class, open_page, text_box
 
 BERT = "headlight-bert"
 SENTENCE = "The dog chased the cat because it was scared."
@@ -50,9 +50,7 @@ def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url
 
 def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/classroom")
-    click(page.get_by_role("button", name="Open a class"))
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    code = open_class(page, app_url)
     open_page(student, app_url, "/classroom", **{"class": code})
     click(student.get_by_role("button", name="Join"))
     rest(student)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, exp
 
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems, new_window
-from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
+from tests.support.visitor import DEEP_LINK, box_of, go_to, open_class, open_page, painted, stands
 from ui.state.view_state import ViewState
 from ui.streamlit_internals import MESSAGES, ForwardMsg
 
@@ -26,9 +26,7 @@ def student(browser: Browser) -> Iterator[Page]:
 
 def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/classroom")
-    click(page.get_by_role("button", name="Open a class"))
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    code = open_class(page, app_url)
     expect(page.get_by_text("headlight serve")).to_be_visible()
 
     open_page(student, app_url, "/classroom", **{"class": code})
@@ -86,9 +84,7 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
     page: Page, student: Page, app_url: str, problems: Problems
 ) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/classroom")
-    click(page.get_by_role("button", name="Open a class"))
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    code = open_class(page, app_url)
     open_page(student, app_url, "/classroom", **{"class": code, "lang": "zh"})
     click(student.get_by_role("button", name="加入"))
     click(page.get_by_text("Share my view"))
@@ -108,9 +104,7 @@ def test_a_half_typed_answer_survives_the_teacher_s_next_step(
     page: Page, student: Page, app_url: str, problems: Problems
 ) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/classroom")
-    click(page.get_by_role("button", name="Open a class"))
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    code = open_class(page, app_url)
     open_page(student, app_url, "/classroom", **{"class": code})
     click(student.get_by_role("button", name="Join"))
     click(page.get_by_text("Share my view"))
@@ -177,9 +171,7 @@ def test_the_form_stays_if_an_update_is_due_during_a_run(
     problems.allow(DEEP_LINK)
     fragments = FragmentFilter()
     page.route_web_socket(lambda url: MESSAGES in url, fragments)
-    open_page(page, app_url, "/classroom")
-    click(page.get_by_role("button", name="Open a class"))
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    code = open_class(page, app_url)
     fields = page.get_by_role("textbox", name="Question"), page.get_by_role("button", name="Close the class")
     for field in fields:
         expect(field).to_be_visible()

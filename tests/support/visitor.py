@@ -61,6 +61,13 @@ def go_to(page: Page, view: str) -> None:
         click(page.get_by_role("radio", name=title_of(view), exact=True))
 
 
+def open_class(page: Page, url: str) -> str:
+    """Open a class of students on the page Class; return its code."""
+    open_page(page, url, "/classroom")
+    click(page.get_by_role("button", name="Open a class"))
+    return page.locator("[data-testid=stMetricValue]").inner_text().strip()
+
+
 def stands(page: Page) -> None:
     """Wait for the end of the page; the first page of an app waits for the import of libraries."""
     page.get_by_text("How to read").wait_for(timeout=2 * PATIENCE)

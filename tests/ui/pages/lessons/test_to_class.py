@@ -93,11 +93,16 @@ def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
     assert not desk.exception
 
 
-@pytest.mark.slow
-def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store) -> None:
+def opened_class() -> tuple[AppTest, str, str]:
+    """Open a class; return its teacher's page, its code and the teacher's secret."""
     desk = page_of("classroom")
     press(desk, "Open a class")
-    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    return desk, desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+
+
+@pytest.mark.slow
+def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store) -> None:
+    desk, code, who = opened_class()
     question = come_along()["it_and_animal"].steps[4].question
     assert question is not None
     reveal = question.reveal.in_language("en")
@@ -121,9 +126,7 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
 
 @pytest.mark.slow
 def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> None:
-    desk = page_of("classroom")
-    press(desk, "Open a class")
-    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    desk, code, who = opened_class()
     question = come_along()["attention"].steps[5].question
     assert question is not None
 
@@ -144,9 +147,7 @@ def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> No
 
 @pytest.mark.slow
 def test_other_steps_hide_results_while_the_class_answers(made: Store) -> None:
-    desk = page_of("classroom")
-    press(desk, "Open a class")
-    code, who = desk.metric[0].value, hash_cookie(desk.session_state[NOBODY])
+    desk, code, who = opened_class()
     question = come_along()["attention"].steps[5].question
     assert question is not None
 
