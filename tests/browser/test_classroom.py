@@ -316,8 +316,12 @@ def test_a_projector_finds_the_cell_under_the_pointer(page: Page, app_url: str, 
         found += [[page.locator(".figure canvas").first.evaluate("(el) => el.offsetWidth")]]
         found[-1] += [tip_at(page, *place) for place in places]
         page.mouse.move(*place_on(page, *places[0]))
-        rest(page)  # The sentence above the canvas follows the pointer; another line of it moves the canvas.
-        page.mouse.click(*point_of(page, *places[0]))
+        rest(page)  # The sentence above the canvas follows the pointer; a longer one moves the canvas once.
+        place = point_of(page, *places[0])
+        page.mouse.move(0, 0)
+        rest(page)
+        assert point_of(page, *places[0]) == place  # A shorter sentence moves nothing.
+        page.mouse.click(*place)
         page.mouse.move(0, 0)
         rest(page)
         rows += [painted(page, layer=3, head=1)["focus"]]

@@ -183,12 +183,28 @@ export function createStrip(app) {
   return { el, draw };
 }
 
+/**
+ * Keep the greatest height that an element has had at its width, so that a shorter text does not move what is below.
+ * @param {HTMLElement} el
+ */
+function keepRoom(el) {
+  let width = 0;
+  const watch = new ResizeObserver(() => {
+    if (el.offsetWidth !== width) el.style.minHeight = "";
+    width = el.offsetWidth;
+    el.style.minHeight = `${el.offsetHeight}px`;
+  });
+  watch.observe(el);
+}
+
 /** Create the sentence about the link in question, and the note about its baselines. @param {App} app */
 export function createTruth(app) {
   const sentence = h("p", { class: "truth", "aria-live": "polite" });
   const note = h("p", { class: "note doubt" });
+  const el = h("div", { class: "result" }, sentence, note);
+  keepRoom(el); // The maps under the pointer stay in place while the sentence follows it.
   return {
-    el: h("div", { class: "result" }, sentence, note),
+    el,
     draw() {
       setText(sentence, app.sentence());
       setText(note, app.doubt());
