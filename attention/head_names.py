@@ -1,4 +1,7 @@
-"""Labels of attention heads, and parsing of head names as typed: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
+"""Labels of attention heads, and names and words as typed.
+
+Heads are typed as "3-1", "L3H1", "layer 3 head 1" or "第3层头1".
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ FORMS = (
 HEAD_FIRST = re.compile(rf"(?:head|h){BETWEEN}{NUMBER}{BETWEEN}(?:(?:of|in)\s+)?(?:layer|l){BETWEEN}{NUMBER}")
 LONGEST = 60  # maximum length of a name in characters
 BRACKETS = {"(": ")", "[": "]", "<": ">"}
+QUOTES, FINAL = "\"'`“”‘’«»‹›「」『』 ", ".,;:!?。、"
+ARTICLE = re.compile(r"(?:the|an?) ")
 
 
 def head_label(layer: int, head: int) -> str:
@@ -55,3 +60,17 @@ def parse_head(text: str) -> tuple[int, int] | None:
     if found := HEAD_FIRST.fullmatch(plain):
         return int(found[2]), int(found[1])
     return None
+
+
+def bare_word(text: str) -> str:
+    """Return a typed word in the form in which words are compared.
+
+    Case, quotes, spaces, final punctuation and a leading article do not count, unless nothing else is left.
+    ``bareWord`` in viz/components/site/question.js has the same rule.
+
+    >>> bare_word("The “dog”."), bare_word("an  Apple"), bare_word("the"), bare_word("?")
+    ('dog', 'apple', 'the', '?')
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    word = plain.strip(QUOTES).rstrip(FINAL + QUOTES)
+    return ARTICLE.sub("", word, count=1).lstrip(QUOTES) if ARTICLE.match(word) else word or plain

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from attention.head_names import parse_head
+from attention.head_names import bare_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
 
@@ -121,10 +121,10 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     """Count equal answers; return pairs (answer, count).
 
     They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored, and
-    51% equals 0.51; an answer is shown in its first spelling.
+    so are the articles of words; 51% equals 0.51. An answer is shown in its first spelling.
 
-    >>> count_answers(Question("word", "Which?"), ["it", "It", "animal"])
-    [('it', 2), ('animal', 1)]
+    >>> count_answers(Question("word", "Which?"), ["animal", "The animal", "it"])
+    [('animal', 2), ('it', 1)]
     >>> count_answers(Question("number", "Which?", truth="68%"), ["68%", "0.68", "68", "0.7"])
     [('68%', 3), ('0.7', 1)]
     >>> count_answers(Question("choice", "Which?", ("yes", "no")), ["no"])
@@ -148,7 +148,7 @@ def _bar_of(question: Question, answer: str) -> str:
     ['0.51', '0.51', '51', '51']
     """
     if question.kind != "number":
-        return answer.casefold()
+        return _comparable(question, answer)
     share, *rest = _in_unit_of(question.truth or "1", answer)
     if rest:  # the truth is a percentage, and the answer has no sign: at most 1 is a share
         share = rest[0] if abs(share) <= 1 else share
@@ -169,6 +169,8 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 def is_correct(question: Question, answer: str) -> bool:
     """Return True if an answer is correct: a number within the tolerance, or equal text ignoring case.
 
+    Words are compared by ``bare_word``.
+
     A number is also correct if it equals the truth after both are rounded to the decimals of the less precise number,
     and has at least two digits then.
 
@@ -183,7 +185,12 @@ def is_correct(question: Question, answer: str) -> bool:
             abs(float(said) - float(right)) <= question.tolerance + 1e-9 or _is_rounded(said, right)
             for said in _in_unit_of(question.truth, answer)
         )
-    return answer.casefold() == question.truth.casefold()
+    return _comparable(question, answer) == _comparable(question, question.truth)
+
+
+def _comparable(question: Question, answer: str) -> str:
+    """Return the same text for answers in words that are equal."""
+    return bare_word(answer) if question.kind == "word" else answer.casefold()
 
 
 def _in_unit_of(truth: str, answer: str) -> list[Decimal]:

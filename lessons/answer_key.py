@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
+from attention.head_names import bare_word
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import LazyMessage, gettext_lazy
@@ -61,10 +62,10 @@ class CheckedAnswer:
     is_percentage: bool = False  # the answer is in per cent
 
     def accepts(self, given: Answer) -> bool:
-        """Return True if a student's answer is correct; for words, case and surrounding spaces are ignored.
+        """Return True if a student's answer is correct; words are compared by ``bare_word``.
 
         >>> (
-        ...     CheckedAnswer("Paris", gettext_lazy("")).accepts(" paris"),
+        ...     CheckedAnswer("dog", gettext_lazy("")).accepts(" The dog."),
         ...     CheckedAnswer(0.68, gettext_lazy(""), tolerance=0.01).accepts(0.672),
         ... )
         (True, True)
@@ -100,7 +101,7 @@ class CheckedAnswer:
 
 
 def _normalize_answer(answer: Answer) -> Answer:
-    return answer.strip().casefold() if isinstance(answer, str) else answer
+    return bare_word(answer) if isinstance(answer, str) else answer
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Parsing of head names: all usual notations are accepted, other strings are not."""
+"""Parsing of head names: all usual notations are accepted, other strings are not; and comparison of typed words."""
 
 from __future__ import annotations
 
-from attention.head_names import parse_head
+from attention.head_names import bare_word, parse_head
 from tests.support.cases import loop_over
 
 WRITTEN = (
@@ -48,3 +48,18 @@ def test_a_name_gives_its_numbers_back(layer: int, head: int) -> None:
     forms = ("{}-{}", "{}.{}", "L{}H{}", "layer {} head {}", "layer {} · head {}", "第 {} 层 · 头 {}", "({}, {})")
     assert {parse_head(form.format(layer, head)) for form in forms} == {(layer, head)}
     assert parse_head(f"head {head} of layer {layer}") == (layer, head)
+
+
+@loop_over(
+    ("text", "word"),
+    [
+        *(
+            (text, "dog")
+            for text in ("dog", " DOG ", "the dog", "The  dog.", "a dog", "an ‘dog’!", "“the dog”", "dog…", "「dog」。")
+        ),
+        *((word, word) for word in ("the", "a", "an", "theory", "anna dog", "hot dog", "dogs", ".", "?", "")),
+        ("“The”.", "the"),
+    ],
+)
+def test_articles_quotes_and_final_punctuation_do_not_count(text: str, word: str) -> None:
+    assert bare_word(text) == word

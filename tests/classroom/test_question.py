@@ -139,6 +139,14 @@ def test_how_many_were_right() -> None:
     assert count_answers(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]
 
 
+def test_articles_of_words_do_not_count_but_those_of_texts_do() -> None:
+    said = ["The animal.", "animal", "“an animal”", "street", "the"]
+    assert count_correct(Question("word", "?", truth="animal"), said) == 3
+    assert count_answers(Question("word", "?", truth="animal"), said) == [("The animal.", 3), ("street", 1), ("the", 1)]
+    assert count_correct(Question("word", "?", truth="the"), ["The", "the.", "a", "animal"]) == 2
+    assert count_correct(Question("text", "?", truth="animal"), said) == 1
+
+
 @loop_over(
     ("truth", "right", "wrong"),
     [

@@ -188,6 +188,13 @@ CASES: list[tuple[str, CheckedAnswer, list[Any]]] = [
     ("number", CheckedAnswer(0.68, gettext_lazy(""), tolerance=0.01), [0.672, 0.69, 0.6901, 0.67, 1]),
     ("number", CheckedAnswer(13.0, gettext_lazy(""), tolerance=2), [11, 15, 10.9, 16]),
     ("word", CheckedAnswer("Paris", gettext_lazy(""), ("ß",)), [" paris", "PARIS ", "pari", "SS", ""]),
+    (
+        "word",
+        CheckedAnswer("dog", gettext_lazy("")),
+        ["the dog", "A  DOG.", "“an dog”", "the ‘dog’!", "dog。", "dog…", "hot dog", "the", "dogs"],
+    ),
+    ("word", CheckedAnswer("the", gettext_lazy("")), ["the", "“The”.", "a", "the dog"]),
+    ("word", CheckedAnswer(".", gettext_lazy("")), [".", "“.”", "?", ""]),
     ("choice", CheckedAnswer("a", gettext_lazy("")), ["a", "b"]),
     ("token", CheckedAnswer(3, gettext_lazy("")), [3, 4]),
     ("head", CheckedAnswer((3, 1), gettext_lazy(""), ((0, 2),)), [(3, 1), (0, 2), (1, 3)]),

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { worksheetText } from "./lesson.js";
 import { textOfTree } from "./markup.js";
 import { createProgress, isOver } from "./progress.js";
-import { accepts, numberOf } from "./question.js";
+import { accepts, bareWord, numberOf } from "./question.js";
 
 /** Return a store like localStorage. */
 const memory = (kept = {}) => ({ getItem: (key) => kept[key] ?? null, setItem: (key, value) => (kept[key] = value) });
@@ -65,6 +65,13 @@ test("a percentage answers a question about a share, but not one in bits", () =>
   const share = { answers: [0.85], tolerance: 0.005, is_share: true };
   assert.deepEqual([0.85, 85, 8.5].map((given) => accepts(share, "number", given)), [true, true, false]);
   assert.equal(accepts({ answers: [0.33], tolerance: 0.3, is_share: false }, "number", 7), false);
+});
+
+test("an article, quotes and final punctuation of a word do not count", () => {
+  assert.deepEqual(["the dog", " “A dog.” ", "The 'dog'!", "dog。"].map(bareWord), ["DOG", "DOG", "DOG", "DOG"]);
+  assert.deepEqual(["the", "An", "?", "theory", "a"].map(bareWord), ["THE", "AN", "?", "THEORY", "A"]);
+  const the = { answers: ["the"], tolerance: 0, is_share: false, is_percentage: false };
+  assert.deepEqual(["“The”", "a", "dog"].map((given) => accepts(the, "word", given)), [true, false, false]);
 });
 
 test("the text of a tree has a line for each block", () => {

@@ -33,8 +33,22 @@ import { isOver } from "./progress.js";
 /** @typedef {{layer: number, head: number, token: number|null}} Followed a selection in the view */
 /** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: Followed) => void}} Control */
 
+const [QUOTES, FINAL] = ["\"'`“”‘’«»‹›「」『』 ", ".,;:!?。、"];
+const [OPENING, CLOSING] = [new RegExp(`^[${QUOTES}]+`), new RegExp(`[${FINAL}${QUOTES}]+$`)];
+
 /**
- * Return whether an answer is right; case and surrounding spaces of words are ignored.
+ * Return a typed word in the form in which words are compared: in capitals, without quotes, final punctuation and a
+ * leading article, unless nothing else is left. The rule is that of `bare_word` in attention/head_names.py.
+ * @param {string} text
+ */
+export function bareWord(text) {
+  const plain = text.normalize("NFKC").toUpperCase().replace(/\s+/g, " ").trim();
+  const word = plain.replace(OPENING, "").replace(CLOSING, "");
+  return /^(THE|AN?) /.test(word) ? word.replace(/^\S+ /, "").replace(OPENING, "") : word || plain;
+}
+
+/**
+ * Return whether an answer is right; words are compared by `bareWord`.
  * @param {Right} right @param {Question["kind"]} kind @param {Answer} given
  */
 export function accepts({ answers, tolerance, is_share, is_percentage }, kind, given) {
@@ -46,7 +60,7 @@ export function accepts({ answers, tolerance, is_share, is_percentage }, kind, g
     return isClose(value) || (is_share && value > 1 && value <= 100 && isClose(value / 100));
   }
   const plain = (/** @type {Answer} */ answer) =>
-    typeof answer === "string" ? answer.trim().toUpperCase() : JSON.stringify(answer);
+    typeof answer === "string" ? bareWord(answer) : JSON.stringify(answer);
   return answers.some((answer) => plain(answer) === plain(given));
 }
 
