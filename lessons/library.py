@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import tomllib
 import zlib
 from functools import cache
 from pathlib import Path
@@ -55,6 +56,11 @@ def template() -> str:
 def format_help() -> str:
     """Return the description of the lesson file format as Markdown, in the active language."""
     return _help_file("format", "md")
+
+
+def check_help() -> dict[str, str]:
+    """Return the answer that each check computes as Markdown, by name of the check, in the active language."""
+    return tomllib.loads(_help_file("checks", "toml"))
 
 
 def is_bundled(text: str) -> bool:

@@ -10,6 +10,7 @@ from i18n import available_languages, gettext_lazy, translate, use_language
 from inference import EMBEDDED
 from lessons import library
 from lessons.answer_key import CheckedAnswer
+from lessons.checks import CHECKS
 from lessons.reading import Unreadable, lesson_of
 from lessons.schema import KINDS
 from lessons.steps import RESULTS, describe_answer, withheld_part
@@ -54,6 +55,19 @@ def test_the_format_help_names_every_field(language: str, place: str) -> None:
     names = set(re.findall(r"\w+", str(known))) - {"claim", "step", "teacher", "view", "question", "check", "plan"}
     assert names
     assert all(f"`{name}" in said for name in (*names, *KINDS)), names
+
+
+@pytest.mark.parametrize("language", available_languages())
+def test_each_check_has_a_short_help(language: str) -> None:
+    with use_language(language):
+        found = library.check_help()
+    assert found.keys() == CHECKS.keys()
+    assert all(found.values())
+    assert max(len(said.split()) for said in found.values()) <= 17  # the limit of a tooltip
+    for name, said in found.items():
+        parameters = {*CHECKS[name].needs, "target"}
+        named = set(re.findall(r"`(\w+)`", said))
+        assert named <= parameters or name == "positions_are", (name, named)
 
 
 @pytest.mark.parametrize("language", available_languages())

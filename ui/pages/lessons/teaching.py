@@ -11,7 +11,7 @@ from i18n import _, error_message, translate
 from inference import UserError
 from lessons.answer_key import Unanswerable
 from lessons.checks import CHECKS, Check
-from lessons.library import ORDER, come_along, format_help, pack_lesson, source, template
+from lessons.library import ORDER, check_help, come_along, format_help, pack_lesson, source, template
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
 from lessons.sheet import Heading, Prose, Quotation
@@ -203,10 +203,21 @@ def _draw_file_picker() -> None:
 
 
 def _draw_format_help() -> None:
-    """Draw the description of the file format, and the checks with the names that they need."""
+    """Draw the description of the file format, and the checks with their answers and the names that they need."""
     with st.expander(_("File format")):
         st.markdown(format_help())
-        st.markdown("\n".join(f"- `{name}` ({check.kind}) {_parameters(check)}" for name, check in CHECKS.items()))
+        answers = check_help()
+        st.markdown("\n".join(f"- {_describe_check(name, check, answers[name])}" for name, check in CHECKS.items()))
+
+
+def _describe_check(name: str, check: Check, answer: str) -> str:
+    """Return a check's name, its kind of question, its answer and the names that it takes, as Markdown.
+
+    >>> _describe_check("tokens", CHECKS["tokens"], "the number of tokens")
+    '**`tokens`** (number): the number of tokens'
+    """
+    parameters = _parameters(check)
+    return f"**`{name}`** ({check.kind}): {answer}{f' — {parameters}' if parameters else ''}"
 
 
 def _parameters(check: Check) -> str:
