@@ -32,7 +32,7 @@ from ui.pages.lessons.current_lesson import (
     restore_draft,
     store_draft,
 )
-from ui.pages.lessons.views import choice_of, empty_view, model_title, shows_answer
+from ui.pages.lessons.views import empty_view, model_title, shows_answer
 from ui.pages.lessons.worksheet import draw_print_button
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
@@ -77,7 +77,7 @@ def teachers_key(known: NamedLesson) -> list[Heading | Prose | Quotation]:
     blocks = [] if teacher is None else list(_notes(teacher))
     asked = [(at, step, step.question) for at, step in enumerate(lesson.steps) if step.question is not None]
     if asked:
-        blocks += [Heading(_("Expected answers"), 2), Prose(_models_sentence(lesson))]
+        blocks += [Heading(_("Expected answers"), 2), *_models_sentence(lesson)]
     for at, step, question in asked:
         blocks += _answer_blocks(at, step, question, is_polled((known.name, at), question))
     if teacher is not None and teacher.mistakes:
@@ -97,12 +97,26 @@ def _notes(teacher: Teacher) -> Iterator[Heading | Prose | Quotation]:
         begins = ends
 
 
-def _models_sentence(lesson: Lesson) -> str:
-    """Return the sentence that names the models of a lesson's views, and the reason for other numbers elsewhere."""
-    views = [step.view for step in lesson.steps if step.view is not None]
-    used = dict.fromkeys(choice_of(view).model for view in views if {"model", "text"} & dict(view.query).keys())
-    models = format_and_list([escape_markdown(model_title(model)) for model in used])
-    return _("Computed now by {models}; other models give other numbers.", models=models) if models else ""
+def _models_sentence(lesson: Lesson) -> Iterator[Prose]:
+    """Yield the sentence that names the steps whose answers models compute, if any, and these models."""
+    used = {at: model for at, step in enumerate(lesson.steps, 1) if (model := _computing_model(step)) is not None}
+    if not used:
+        return
+    models = format_and_list([escape_markdown(model_title(model)) for model in dict.fromkeys(used.values())])
+    steps = format_and_list([str(at) for at in used])
+    yield Prose(
+        _("Computed by {models} (steps: {steps}); other models give other numbers.", models=models, steps=steps)
+    )
+
+
+def _computing_model(step: LessonStep) -> str | None:
+    """Return the model that computes the answer of a step; None if the answer is typed or needs no model."""
+    if step.question is None or step.question.check is None:
+        return None
+    given = dict(step.question.check.given)
+    query = {} if step.view is None else dict(step.view.query)
+    reads_model = bool({"model", "text"} & (query.keys() | given.keys()))
+    return empty_view(step.view).asked.reads(given).reading.model if reads_model else None
 
 
 def minutes(count: int) -> str:

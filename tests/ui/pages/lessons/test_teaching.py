@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from inference import EMBEDDED
 from lessons.library import ORDER, come_along, pack_lesson
@@ -10,11 +11,18 @@ from tests.support.asking import asked, notes, press
 from tests.support.savedfiles import Saved
 
 
+def computed(page: AppTest) -> list[str]:
+    """Return the sentences of a key that name the models of its answers."""
+    return [one.value.replace("\\", "") for one in page.markdown if one.value.startswith("Computed by ")]
+
+
 @pytest.mark.slow
 def test_the_key_names_its_model_and_is_saved_with_its_answers(saved: Saved) -> None:
     page = asked("lessons", lesson="attention", show="teacher")
     assert not page.exception
-    assert any(EMBEDDED in one.value.replace("\\", "") for one in page.markdown)
+    [said] = computed(page)
+    assert EMBEDDED in said
+    assert "6, 8 and 9" in said  # the others are typed, or need no model
     paper = saved(page, "Page to print")
     assert "<blockquote>animal" in paper
     assert paper.count("<h2>") == len(page.subheader)
@@ -45,6 +53,34 @@ def test_the_template_has_a_key() -> None:
     assert not page.exception
     assert "To one, in every row" in notes(page)
     assert any("45.8%" in said for said in notes(page))
+
+
+TYPED = """title = "One"
+minutes = 5
+[[step]]
+title = "First"
+text = "Look."
+[step.view]
+link = "/explore?model=all-MiniLM-L6-v2&text=The cat."
+[step.question]
+kind = "word"
+ask = "Which animal?"
+right = "cat"
+"""
+
+
+def test_no_model_computes_typed_answers() -> None:
+    page = asked("lessons", lesson="own", carried=pack_lesson(TYPED), show="teacher")
+    assert "cat" in notes(page)
+    assert computed(page) == []
+
+
+@pytest.mark.slow
+def test_the_key_names_the_steps_that_a_model_computes() -> None:
+    check = '[[step]]\ntitle = "Next"\ntext = "A"\n[step.question]\nkind = "number"\nask = "How many?"\n'
+    text = TYPED + check + '[step.question.check]\nname = "tokens"\ntext = "The cat."\n'
+    [said] = computed(asked("lessons", lesson="own", carried=pack_lesson(text), show="teacher"))
+    assert "(steps: 2)" in said
 
 
 def test_every_lesson_offers_its_key() -> None:
