@@ -71,6 +71,17 @@ def test_each_check_has_a_short_help(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", available_languages())
+def test_the_exit_question_does_not_state_an_earlier_answer(language: str) -> None:
+    """The answer of step 6 of "attention" is "animal"; a student may open the last step first."""
+    last = library.come_along()["attention"].steps[-1]
+    assert last.question is not None
+    shown = (last.title, last.text, last.question.ask, *(text for _key, text in last.question.choices))
+    said = " ".join(text.in_language(language) for text in shown)
+    assert re.search("[Ss]tep 6|第 6 步", said)
+    assert not re.search("animal|动物", said)
+
+
+@pytest.mark.parametrize("language", available_languages())
 def test_an_answer_ends_in_a_single_full_stop(language: str) -> None:
     questions = [step.question for lesson in library.come_along().values() for step in lesson.steps if step.question]
     with use_language(language):
