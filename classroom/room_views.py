@@ -79,6 +79,11 @@ class TeacherView:
     revealed: bool
     answers: tuple[Answer, ...]
 
+    @property
+    def open_question(self) -> int | None:
+        """The number of the question that the class answers now; None if there is none."""
+        return None if self.revealed else self.asked
+
     def answers_to(self, question: int) -> tuple[str, ...]:
         """Return the answers to question number ``question``, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)

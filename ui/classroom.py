@@ -84,6 +84,29 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     return join_sentences(*parts)
 
 
+def open_question_number(code: str) -> int | None:
+    """Return the number of the question that the teacher's class answers now; None if there is none."""
+    try:
+        return store().board(code, visitor_secret()).open_question
+    except NotInClass:
+        return None
+
+
+def draw_ask_button(
+    label: str, ends: int | None, key: str, ask: Callable[..., None], args: tuple[Any, ...], **looks: Any
+) -> None:
+    """Draw the button that calls ``ask`` to ask the class a question.
+
+    If that closes the open question ``ends``, the teacher confirms it. ``looks`` are further arguments of the button.
+    """
+    if ends is None:
+        st.button(label, key=key, on_click=ask, args=args, **looks)
+        return
+    with st.popover(label, key=f"{key}_{ends}", **looks):  # another key folds the popover after the question
+        st.markdown(_("This closes question {number}.", number=ends))
+        st.button(_("Confirm"), key=key, on_click=ask, args=args, type="primary", help=_("This cannot be undone"))
+
+
 def _without_stop(answer: str) -> str:
     """Return an answer without the full stop at its end, for use before a full stop.
 

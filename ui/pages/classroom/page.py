@@ -34,12 +34,7 @@ def door(code: str | None) -> None:
     with student:
         st.subheader(_("I have a code"))
         with st.form("join", border=False):
-            st.text_input(
-                _("Class code"),
-                key=TYPED,
-                max_chars=LENGTH + 4,
-                help=_("Six letters and digits."),
-            )
+            st.text_input(_("Class code"), key=TYPED, max_chars=LENGTH + 4)
             _name()
             st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class here"))
         show_storage_time()

@@ -10,6 +10,7 @@ from classroom.errors import NotInClass
 from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIONS, Question
 from classroom.store import MOST_ROOMS
 from i18n import _, gettext_lazy, translate
+from ui.classroom import draw_ask_button
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.state.visitor_values import VisitorValues
@@ -29,8 +30,11 @@ DRAFT = "classroom_draft"  # Session key of the form's values by the key of thei
 _DRAFTS: VisitorValues[dict[str, str]] = VisitorValues(MOST_ROOMS)
 
 
-def draw_question_form(code: str) -> None:
-    """Draw the fields of the question, its kind of answer and the correct answer if known."""
+def draw_question_form(code: str, open_question: int | None) -> None:
+    """Draw the fields of the question, its kind of answer and the correct answer if known.
+
+    ``open_question`` is the number of the question that the class answers now, or None.
+    """
     # A projector does not show containers whose key begins with "private_" (assets/app.css).
     with st.container(key="private_form"), st.expander(_("Ask the class"), expanded=True):
         st.segmented_control(
@@ -49,7 +53,7 @@ def draw_question_form(code: str) -> None:
         )
         if st.session_state[KIND] == "choice":
             most = MOST_OPTIONS * LONGEST_ANSWER
-            help = _("One per line, 2 to 12")
+            help = _("One per line")
             st.text_area(_("Choices"), height=110, max_chars=most, help=help, **_keep_in(OPTIONS))
         st.text_input(
             _("Correct answer (optional)"),
@@ -57,7 +61,7 @@ def draw_question_form(code: str) -> None:
             help=_("Shown with the answers. Head: such as 3-7. Students may round numbers to two digits or more."),
             **_keep_in(TRUTH),
         )
-        st.button(_("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary")
+        draw_ask_button(_("Ask"), open_question, "classroom_ask", _ask, (code,), type="primary")
         if problem := st.session_state.pop(PROBLEM, None):
             show_notice(problem)
 

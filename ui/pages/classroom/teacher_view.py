@@ -13,7 +13,7 @@ from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
-from ui.classroom import answers, show_class
+from ui.classroom import answers, open_question_number, show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import shared_origins
@@ -55,8 +55,9 @@ def desk(code: str) -> None:
         _entrance(code)
     with leading:
         _draw_lead_toggle(code)
-        redraw_every(EVERY, _draw_live_answers, code)
-        draw_question_form(code)
+        number = open_question_number(code)
+        redraw_every(EVERY, _draw_live_answers, code, number)
+        draw_question_form(code, number)
         _closing(code)
 
 
@@ -105,16 +106,19 @@ def _draw_lead_toggle(code: str) -> None:
     )
 
 
-def _draw_live_answers(code: str) -> None:
+def _draw_live_answers(code: str, drawn: int | None) -> None:
     """Draw the class, its answers and their file; a fragment runs this again every second.
 
-    One fragment draws all of them: the file then contains exactly the answers that the page shows.
+    One fragment draws all of them: the file then contains exactly the answers that the page shows. The whole page runs
+    again if the open question is not ``drawn``, that of the rest of the page.
     """
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
+    if board.open_question != drawn:
+        st.rerun()
     show_class(board)
     if board.asked is not None:
         _draw_latest(code, board, board.asked)

@@ -20,6 +20,7 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
+from ui.classroom import draw_ask_button, open_question_number
 from ui.input.controls import read_number
 from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown, is_teacher
 from ui.pages.lessons.views import StepView
@@ -350,7 +351,7 @@ def open_question() -> Asked | None:
     try:
         if is_teacher():
             board = store().board(code, visitor_secret())
-            return None if board.asked is None or board.revealed else board.questions[board.asked - 1]
+            return None if board.open_question is None else board.questions[board.open_question - 1]
         room = store().student_view(code, visitor_secret())
     except NotInClass:
         return None
@@ -422,11 +423,12 @@ def draw_class_button(key: Key, question: LessonQuestion, seen: StepView) -> Non
     code = classroom.code()
     if code is None or not store().teaches(code, visitor_secret()):
         return
-    st.button(
+    draw_ask_button(
         _("Ask class {code} this", code=code),
-        key="lesson_to_class",
-        on_click=_ask,
-        args=(code, key, question, seen),
+        open_question_number(code),
+        "lesson_to_class",
+        _ask,
+        (code, key, question, seen),
         icon=":material/groups:",
         help=_("Students answer above their page; you see the answers on Class."),
     )

@@ -51,7 +51,13 @@ def ask(desk: AppTest, kind: str, prompt: str, truth: str = "", options: str = "
         desk.text_area(key="classroom_options").input(options)
     desk.text_area(key="classroom_prompt").input(prompt)
     desk.text_input(key="classroom_truth").input(truth)
-    press(desk, "Ask")
+    desk.button(key="classroom_ask").click().run()
+
+
+def asks(desk: AppTest) -> tuple[str, list[str]]:
+    """Return the label of the button that asks, and the sentences about the question that it closes."""
+    said = [one.value for one in desk.markdown if one.value.startswith("This closes question")]
+    return desk.button(key="classroom_ask").label, said
 
 
 def marks(page: AppTest) -> str:
@@ -369,6 +375,22 @@ def test_sharing_survives_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert seat.run().title[0].value == reloaded.title[0].value
     go(reloaded, "classroom").toggle(key="classroom_leads").set_value(False).run()
     assert classes.store().student_view(code, identity(seat)).view is None
+
+
+@pytest.mark.slow
+def test_a_question_that_closes_the_open_question_is_confirmed() -> None:
+    desk, code = opened()
+    assert asks(desk) == ("Ask", [])
+    ask(desk, "word", "Which word?")
+    assert asks(desk) == ("Confirm", ["This closes question 1."])
+    seat = joined(code)
+    classes.store().answer(code, identity(seat), 1, "animal")
+    ask(desk, "word", "And now?")
+    assert asks(desk) == ("Confirm", ["This closes question 2."])
+    press(desk, "Confirm", "classroom_reveal")
+    assert asks(desk) == ("Ask", [])  # nobody can answer any more
+    ask(desk, "word", "And then?")
+    assert classes.store().student_view(code, identity(seat)).asked == 3
 
 
 @pytest.mark.slow

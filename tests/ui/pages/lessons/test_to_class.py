@@ -91,6 +91,11 @@ def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
     assert question.kind == "choice"
     assert question.truth in question.options
     assert not desk.exception
+    others = [number for number, step in enumerate(steps) if step.question and number != at]
+    go(desk, "lessons", lesson="it_and_animal", step=str(others[0]))
+    assert "This closes question 1." in [one.value for one in desk.markdown]
+    press(desk, "Confirm", "lesson_to_class")
+    assert len(made.board(code, hash_cookie(desk.session_state[NOBODY])).questions) == 2
 
 
 def opened_class() -> tuple[AppTest, str, str]:
