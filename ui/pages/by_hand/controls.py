@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,6 @@ from ui.pages.by_hand.example import (
     MATRICES,
     NAMES,
     PRESET_TITLES,
-    PRESETS,
     TITLES,
     TOKENS,
     WIDTH,
@@ -35,6 +35,7 @@ from ui.state.params import get_params, set_params
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"
 PROBLEM, FILE = "by_hand_problem", "by_hand_file"
+LINKED, WRITTEN = "by_hand_linked", "by_hand_written"  # options of a link; numbers that this page wrote to the address
 PRESET, HEADS, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_shown"
 SWITCHES = {
     "causal": (
@@ -102,13 +103,15 @@ def get_example() -> tuple[ByHandOptions, Example, list[str]]:
 def pick(options: ByHandOptions, example: Example) -> None:
     """Draw the widgets for the preset, the number of heads and the options of the example, and the reset button."""
     state = st.session_state
-    state[PRESET], state[HEADS] = options.preset, options.heads
+    linked = _linked_options(options, example)
+    state[PRESET], state[HEADS] = options.preset if linked is None else "", options.heads
+    titles = PRESET_TITLES if linked is None else {"": gettext_lazy("From a link"), **PRESET_TITLES}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             _("Example"),
-            [preset["name"] for preset in PRESETS],
+            list(titles),
             key=PRESET,
-            format_func=lambda name: translate(PRESET_TITLES[name]),
+            format_func=lambda name: translate(titles[name]),
             on_change=lambda: begin_with(state[PRESET]),
             width=300,
         )
@@ -124,12 +127,30 @@ def pick(options: ByHandOptions, example: Example) -> None:
             key = f"by_hand_{field}"
             state[key] = getattr(options, field)
             st.checkbox(translate(label), key=key, on_change=_on_switch, args=(field,), help=translate(help_text))
-        st.button(
-            _("Start over"),
-            on_click=begin_with,
-            args=(options.preset,),
-            disabled=not options.numbers and options.heads == preset_of(options.preset)["heads"],
-        )
+        if linked is None:
+            at_start = not options.numbers and options.heads == preset_of(options.preset)["heads"]
+            st.button(_("Start over"), on_click=begin_with, args=(options.preset,), disabled=at_start)
+        else:
+            names = ("numbers", "heads", *SWITCHES)
+            at_start = all(getattr(options, name) == getattr(linked, name) for name in names)
+            st.button(_("Start over"), on_click=_begin_with_link, args=(linked, options.stage), disabled=at_start)
+
+
+def _linked_options(options: ByHandOptions, example: Example) -> ByHandOptions | None:
+    """Return the options of the link whose numbers the reader began with; None if these are a preset's."""
+    state = st.session_state
+    before = state.get(LINKED)
+    if example == example_of(options.preset_name):
+        state[LINKED] = None
+    elif options.numbers not in state.get(WRITTEN, ()) and (before is None or options.numbers != before.numbers):
+        state[LINKED] = options
+    found: ByHandOptions | None = state.get(LINKED)
+    return found
+
+
+def _begin_with_link(linked: ByHandOptions, stage: str) -> None:
+    """Reset the small example to the options of a link, at the stage on screen."""
+    set_params(ByHandOptions, **{**asdict(linked), "stage": stage})
 
 
 def begin_with(preset: str) -> None:
@@ -237,7 +258,9 @@ def _keep(example: Example) -> None:
     options = get_params(ByHandOptions)
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     heads = heads if heads and example.width % heads == 0 else 1
-    set_example_params(numbers="" if example == example_of(options.preset_name) else pack(example), heads=heads)
+    numbers = "" if example == example_of(options.preset_name) else pack(example)
+    st.session_state.setdefault(WRITTEN, set()).add(numbers)
+    set_example_params(numbers=numbers, heads=heads)
 
 
 def _edits() -> dict[str, Any]:

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button, Selectbox
 
 from attention.codec import decode_frame
+from lessons.library import come_along
 from tests.support.asking import asked, notes, says
 from tests.support.cases import loop_over
 from ui.pages.by_hand.as_csv import pack
@@ -54,6 +56,52 @@ def test_a_link_brings_a_typed_number_back_and_what_it_makes_of_every_step() -> 
     page = asked("by_hand", preset="tutorial", numbers=pack(replace(example, w_k=w_k)))
     says(page, "gives itself 100%")
     assert not any("A tutorial" in note for note in notes(page))
+
+
+def test_a_linked_example_has_no_preset_and_starts_over_at_the_link() -> None:
+    view = come_along()["attention"].steps[3].view
+    assert view is not None
+    link = dict(view.query)
+    page = asked("by_hand", **link)
+    assert example_select(page).value == ""
+    assert example_select(page).options[0] == "From a link"
+    assert start_over(page).disabled
+    (scaled,) = (box for box in page.checkbox if box.label == "Over √d_k")
+    scaled.uncheck().run()
+    page.number_input(key="by_hand_tokens").set_value(5).run()
+    assert page.query_params["numbers"] != [link["numbers"]]
+    assert example_select(page).value == ""
+    start_over(page).click().run()
+    assert {name: page.query_params[name] for name in link} == link
+    assert "scaled" not in page.query_params
+    assert start_over(page).disabled
+    example_select(page).set_value("lookup").run()
+    assert "From a link" not in example_select(page).options
+    assert "numbers" not in page.query_params
+
+
+def test_a_changed_preset_keeps_its_name() -> None:
+    page = asked("by_hand", preset="lookup")
+    page.number_input(key="by_hand_tokens").set_value(4).run()
+    assert example_select(page).value == "lookup"
+    start_over(page).click().run()
+    assert "numbers" not in page.query_params
+
+
+def test_a_damaged_link_opens_a_named_preset() -> None:
+    assert example_select(asked("by_hand", numbers="garbage")).value == "tutorial"
+
+
+def example_select(page: AppTest) -> Selectbox[str]:
+    """Return the widget that selects an example."""
+    (found,) = (box for box in page.selectbox if box.label == "Example")
+    return found
+
+
+def start_over(page: AppTest) -> Button:
+    """Return the button that resets the example."""
+    (found,) = (button for button in page.button if button.label == "Start over")
+    return found
 
 
 def drawn(page: AppTest) -> str:
