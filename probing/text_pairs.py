@@ -65,6 +65,11 @@ class ControlledChange:
         """Return True if there are both control pairs and other pairs, which a test can compare."""
         return self.change.n > 0 and self.control.n > 0
 
+    @property
+    def n(self) -> int:
+        """Return the number of groups of dependent pairs that the test compares: its sample size."""
+        return self.more.n if self.within else self.change.n + self.control.n
+
     def verdict(self, head: int) -> str:
         """Return "more" if a head changes significantly more in pairs than in control pairs.
 

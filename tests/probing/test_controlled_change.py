@@ -40,6 +40,7 @@ def test_two_pairs_by_hand() -> None:
     assert (found.change.n, found.control.n, found.more.n) == (2, 1, 1)
     assert np.isnan(found.change.low).all()  # An interval needs more than two texts.
     assert found.within
+    assert found.n == 1
 
 
 def test_the_test_is_the_share_of_all_ways_to_call_one_pair_the_change() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -37,7 +38,7 @@ from ui.run.services import ViewOptions
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table
-from ui.show.text import format_small
+from ui.show.text import format_small, join_sentences
 from ui.show.views import link_to_view
 from ui.state.params import format_params
 from ui.state.selection import resolve_view
@@ -145,19 +146,26 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
         return
     if found is None:
         return
-    for sentence in describe_pair_set(found):
+    result = describe_pair_set(found)
+    for sentence in result:
         show_notice(sentence, role="status")
     head = head_of(choice, found.as_map(found.meaning_excess))
-    _maps(found, head, choice, look)
+    _maps(found, head, choice, look, result)
     _table(found, choice)
     _pairs(found, head, choice, options)
 
 
-def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> None:
+def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions, result: Sequence[str]) -> None:
     """Draw the mean change of each head for changed meanings and for controls, on a common scale.
 
-    A click selects a head.
+    A click selects a head. ``result`` are the sentences on the test, which the methods of both maps contain.
     """
+    note = _(
+        "Mean Jensen–Shannon divergence over pairs, rows scaled to the compared words; pairs that share a "
+        "text count once. All maps share a scale. Ring: the head changes more with meaning than with "
+        "wording (α = 0.05)."
+    )
+    test = join_sentences(*result, note)
     told = found.across
     left, right = st.columns(2)
     limit = float(np.nanmax([*told.change.mean, *told.control.mean, 1e-6]))
@@ -169,21 +177,17 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions) -> 
         mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
         computation = mean_change(found, choice, look, "change")
         about = partial(set_provenance, found, choice)
-        draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=about, computation=computation)
+        draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=about, computation=computation,
+                   test=test)  # fmt: skip
     if told.control.n:
         figure = head_map(
             found.as_map(told.control.mean), theme(), _("Only wording changes"), _("divergence (bits)"), **common
         )
         computation = mean_change(found, choice, look, "control")
         about = partial(set_provenance, found, choice)
-        draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=about, computation=computation)
-    st.caption(
-        _(
-            "Mean Jensen–Shannon divergence over pairs, rows scaled to the compared words; pairs that share a "
-            "text count once. All maps share a scale. Ring: the head changes more with meaning than with "
-            "wording (α = 0.05)."
-        )
-    )
+        draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=about, computation=computation,
+                   test=test)  # fmt: skip
+    st.caption(note)
 
 
 def _table(found: PairSet, choice: ViewState) -> None:

@@ -247,11 +247,13 @@ def _describe_tested(found: PairSet) -> str:
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within texts, Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within n = {n:,} independent texts, "
+            "Holm-corrected)."
         )
         if across.within
         else gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between texts, Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between n = {n:,} independent texts, "
+            "Holm-corrected)."
         )
     )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
@@ -261,6 +263,7 @@ def _describe_tested(found: PairSet) -> str:
             heads=_more_heads(found, across),
             changes=len(found.pairs) - controls,
             controls=controls,
+            n=across.n,
         ),
         _describe_most(found, most, among=len(more) > 0),
     ]
@@ -270,14 +273,19 @@ def _describe_tested(found: PairSet) -> str:
 def _describe_most(found: PairSet, most: int, *, among: bool) -> str:
     """Describe the means of head ``most``, which differs most.
 
-    If ``among`` is True, only heads with a significant difference were considered, and the corrected p-value is stated.
+    If ``among`` is True, only heads with a significant difference were considered, and the corrected p-value is stated
+    with the number of independent texts.
     """
     across = found.across
     values = {"head": found.name(most), "change": format_small(float(across.change.mean[most])),
               "control": format_small(float(across.control.mean[most]))}  # fmt: skip
     if among:
-        p = f"{across.p[most]:.2g}"
-        return _("Among them, {head} differs most: {change} bits against {control} (corrected p = {p}).", p=p, **values)
+        return _(
+            "{head} differs most: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
+            n=across.n,
+            p=across.p[most],
+            **values,
+        )
     return _("The largest difference is in {head}: {change} bits against {control}.", **values)
 
 
@@ -297,7 +305,7 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     return _(
         "{said} Pairs that differ by one word (n = {texts:,} texts): {heads}.",
         said=said,
-        texts=one.more.n if one.within else one.change.n,
+        texts=one.n,
         heads=_more_heads(found, one),
     )
 

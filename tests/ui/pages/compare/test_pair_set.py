@@ -86,8 +86,9 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
-    says(page, "Among them, 0-9 differs most: ")
-    says(page, "(corrected p = 0.0")
+    says(page, "0-9 differs most: ")
+    says(page, "within n = 17 independent texts")
+    says(page, "(n = 17, corrected p = 0.0")
     assert any("rows scaled to the compared words" in caption.value for caption in page.caption)
     says(page, "95% interval")
     says(page, "differ in 1.9 words")
@@ -123,7 +124,7 @@ def test_identical_pairs_change_nothing() -> None:
         ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
         (f"a,b\n{TIRED},{WIDE}\n", "Without controls"),
         (f"{HEADER}{TIRED},{SO},control\n", "All pairs are"),
-        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation between texts"),
+        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "between n = 2 independent texts"),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were skipped"),
