@@ -244,6 +244,13 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
     ("patching", {"lent": "s3-13"}, "", "patching_bars_1", ("word 13 “tired → wide” at the input of layer 3",)),
     ("agreement", {}, "", "agreement_figure", ("vector of “it” (token 10", "words: 11", "integration steps: 32")),
     ("measure", {"control": 0, "relation": "det"}, "", "measure_map", ("relation: det", "links: 89", "of 72 heads")),
+    (
+        "why_attention",
+        {},
+        "",
+        "why_accuracy",
+        ("task “recall”", "800 steps of 64 texts, seeds 0, 1, 2", "256 unseen texts per distance", "Guessing: 0.125"),
+    ),
     ("compare", {"show": "set"}, "", "compare_set_changed", ("76 pairs", "n = 17 independent texts", "(n = 17, ")),
     ("compare", {"show": "set"}, "", "compare_set_control", ("76 pairs", "n = 17 independent texts", "(n = 17, ")),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),

@@ -247,13 +247,13 @@ def _describe_tested(found: PairSet) -> str:
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within n = {n:,} independent texts, "
-            "Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within n = {n:,} "
+            "independent texts, Holm-corrected)."
         )
         if across.within
         else gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between n = {n:,} independent texts, "
-            "Holm-corrected)."
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between n = {n:,} "
+            "independent texts, Holm-corrected)."
         )
     )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -81,26 +81,45 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     """Draw the widgets, descriptions and figures of the recorded runs."""
     found = load_recorded()
     st.subheader(_("Networks trained on the same data"))
-    st.caption(
-        _(
-            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a Transformer of two "
-            "layers with four heads ({transformer}). {steps:,} steps of 64 texts, seeds {seeds} (docs/TRAINING.md).",
-            **_sizes(found),
-            steps=STEPS,
-            seeds=format_comma_list(list(map(str, SEEDS))),
-        )
-    )
+    st.caption(describe_networks(found))
     with st.container(horizontal=True):
         bound_widget(WhyAttentionOptions, "task", st.segmented_control, required=True)
         bound_widget(WhyAttentionOptions, "when", st.segmented_control, required=True)
     st.caption(translate(ASKED[options.task]))
-    show_notice(join_sentences(said.accuracy(found, options.task), said.describe_reach(found, options.task)), "status")
-    _by_distance(found, options)
+    result = join_sentences(said.accuracy(found, options.task), said.describe_reach(found, options.task))
+    show_notice(result, "status")
+    _by_distance(found, options, result)
     show_notice(said.describe_gradients(found, options.task, options.when), "status")
     show_notice(said.describe_winners(found), "status")
     _parts(found, options.task)
     _time(found)
     _table(found)
+
+
+def describe_networks(found: RecordedRuns) -> str:
+    """Return sentences on the recorded networks: layers, numbers of parameters, training steps and seeds."""
+    return _(
+        "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}), a Transformer of two "
+        "layers with four heads ({transformer}). {steps:,} steps of 64 texts, seeds {seeds} (docs/TRAINING.md).",
+        **_sizes(found),
+        steps=STEPS,
+        seeds=format_comma_list(list(map(str, SEEDS))),
+    )
+
+
+def describe_test() -> str:
+    """Return sentences on the test texts of each distance, and on the gradient norms."""
+    return _(
+        "Thin lines: seeds; thick: their means. Answers: 256 unseen texts per distance. Norm: "
+        "gradient of the answer's score (minus the mean) by each token's vector, mean over 64 "
+        "texts at distance {looked_back}, without zeros.",
+        looked_back=LOOKED_BACK,
+    )
+
+
+def runs_provenance(task: str, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of numbers of trained networks: the task and its longest trained distance."""
+    return {"data": f"generated texts of the task “{task}”", "longest_trained_distance": TRAINED, **settings}
 
 
 def _sizes(found: RecordedRuns) -> dict[str, str]:
@@ -112,9 +131,14 @@ def _sizes(found: RecordedRuns) -> dict[str, str]:
     return ranges
 
 
-def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
-    """Draw the accuracy by distance, and the gradient norm of the last answer by tokens back."""
+def _by_distance(found: RecordedRuns, options: WhyAttentionOptions, result: str) -> None:
+    """Draw the accuracy by distance, and the gradient norm of the last answer by tokens back.
+
+    ``result`` are the sentences on the accuracies.
+    """
     left, right = st.columns(2)
+    networks, note = describe_networks(found), describe_test()
+    asked = translate(ASKED[options.task])
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], shares(some)) for m, some in runs.items()]
     figure = seeds(curves, theme(), _("Accuracy by distance"), _("Distance (tokens)"), translate(UNIT),
@@ -122,28 +146,31 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     drawn = "recorded.runs_of(task, model)"
     computation = _computation(CURVES.format(values=f"shares({drawn})"), task=options.task)
     figure.update_yaxes(range=[0, 1.02])
-    draw_chart(figure, "why_accuracy", place=left, about=dict, computation=computation)
+    about = partial(runs_provenance, options.task)
+    test = join_sentences(asked, networks, note, result)
+    draw_chart(figure, "why_accuracy", place=left, about=about, computation=computation, test=test)
     values = {model: gradient_norms(some, options.when) for model, some in runs.items()}
     curves = [Curve(said.name_of(m), list(range(each.shape[1])), each) for m, each in values.items()]
     title = f"{_('Gradient')}: {translate(MOMENTS[options.when])}"
     figure = seeds(curves, theme(), title, _("Distance (tokens)"), _("norm of the gradient"), logarithmic="y")
     code = CURVES.format(values=NORMS.format(runs=drawn))
     computation = _computation(code, task=options.task, when=options.when)
-    draw_chart(figure, "why_gradient", place=right, about=dict, computation=computation)
-    st.caption(
-        _(
-            "Thin lines: seeds; thick: their means. Answers: 256 unseen texts per distance. Norm: "
-            "gradient of the answer's score (minus the mean) by each token's vector, mean over 64 "
-            "texts at distance {looked_back}, without zeros.",
-            looked_back=LOOKED_BACK,
-        )
-    )
+    about = partial(runs_provenance, options.task, gradient=options.when)
+    test = join_sentences(asked, networks, note, said.describe_gradients(found, options.task, options.when))
+    draw_chart(figure, "why_gradient", place=right, about=about, computation=computation, test=test)
+    st.caption(note)
 
 
 def _parts(found: RecordedRuns, task: str) -> None:
     """Draw ablations of the Transformer: on the chosen task, and of a deeper Transformer on DEEP_TASK."""
     asked = ((task, LAYERS, "why_parts"), (DEEP_TASK, DEEP, "why_deep_parts"))
     near_and_far = (translate(WITHIN), translate(BEYOND))
+    note = _(
+        "Parts were switched off one at a time, the rest trained from the beginning. Open marks: "
+        "seeds; filled: means. The deep one has one task and {deep_steps} steps.",
+        deep_steps=DEEP_STEPS,
+    )
+    results = []
     for column, (one, layers, key) in zip(st.columns(2), asked, strict=True):
         kinds: dict[str, dict[str, list[float]]] = {kind: {} for kind in near_and_far}
         for off in ("", *PARTS):
@@ -154,32 +181,30 @@ def _parts(found: RecordedRuns, task: str) -> None:
         title = _("Without a part, {layers} layers: {task}", layers=layers, task=said.title_of(one).lower())
         figure = ablated_parts(kinds, theme(), title, translate(UNIT), chance)
         computation = _computation(WITHOUT_PARTS, task=one, layers=layers, parts=["", *PARTS])
-        draw_chart(figure, key, place=column, about=dict, computation=computation)
-    for one, layers, _key in asked:
-        show_notice(
+        results.append(
             _(
                 "{task}, {layers} layers. {ablated}",
                 task=said.title_of(one),
                 layers=layers,
                 ablated=said.describe_ablation(found, one, layers),
-            ),
-            "status",
+            )
         )
-    st.caption(
-        _(
-            "Parts were switched off one at a time, the rest trained from the beginning. Open marks: "
-            "seeds; filled: means. The deep one has one task and {deep_steps} steps.",
-            deep_steps=DEEP_STEPS,
-        )
-    )
+        test = join_sentences(translate(ASKED[one]), describe_networks(found), note, results[-1])
+        about = partial(runs_provenance, one, layers=layers)
+        draw_chart(figure, key, place=column, about=about, computation=computation, test=test)
+    for result in results:
+        show_notice(result, "status")
+    st.caption(note)
 
 
 def _time(found: RecordedRuns) -> None:
     """Draw the time of a training step over the length of the texts."""
     computation = _computation("numbers = [[ms for _, ms in recorded.times[model]] for model in models]")
-    draw_chart(times(found), "why_times", about=dict, computation=computation)
-    show_notice(said.describe_growth(found), "status")
-    st.caption(_("Sixteen texts forward and backward, the shortest of five times on one thread."))
+    result = said.describe_growth(found)
+    note = _("Sixteen texts forward and backward, the shortest of five times on one thread.")
+    draw_chart(times(found), "why_times", about=dict, computation=computation, test=join_sentences(note, result))
+    show_notice(result, "status")
+    st.caption(note)
 
 
 def times(found: RecordedRuns) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import streamlit as st
@@ -25,7 +25,15 @@ from training.jobs.baseline_runs import (
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import WITHOUT, WhyAttentionOptions
-from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
+from ui.pages.why_attention.recorded_runs import (
+    ASKED,
+    UNIT,
+    describe_networks,
+    describe_test,
+    load_recorded,
+    runs_provenance,
+    times,
+)
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
@@ -149,13 +157,15 @@ def _losses(ask: BaselineRequest, points: Points) -> None:
     kept = [Curve(_("recorded seeds"), [at for at, _ in runs[0].losses], _values([run.losses for run in runs]))]
     curves = [_own_curve(ask, points), *(kept if runs[0].steps == ask.steps else ())]
     figure = seeds(curves, theme(), _("Training loss"), _("Step"), _("loss (nats)"))
-    draw_chart(figure.update_xaxes(range=[0, ask.steps]), "why_here_losses", about=dict)
+    about = partial(runs_provenance, ask.task, network=ask.model, seed=ask.seed, training_steps=ask.steps)
+    draw_chart(figure.update_xaxes(range=[0, ask.steps]), "why_here_losses", about=about)
 
 
 def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
     """Draw the accuracy of a finished run with the recorded seeds, its step times and its losses."""
     (run,), runs = found.runs, load_recorded().runs_of(ask.task, ask.model, ask.off)
-    show_notice(sentence(run, runs), "status")
+    result, growth = sentence(run, runs), said.describe_growth(found)
+    show_notice(result, "status")
     left, right = st.columns(2)
     kept = Curve(_("recorded seeds"), [at for at, _ in runs[0].accuracy], shares(runs))
     figure = seeds(
@@ -165,9 +175,12 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
         _("Distance (tokens)"),
         translate(UNIT),
     )
-    draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_here_accuracy", place=left, about=dict)
-    draw_chart(times(found), "why_here_times", place=right, about=dict)
-    show_notice(said.describe_growth(found), "status")
+    figure.update_yaxes(range=[0, 1.02])
+    about, networks = partial(runs_provenance, ask.task), describe_networks(load_recorded())
+    test = join_sentences(translate(ASKED[ask.task]), networks, describe_test(), result)
+    draw_chart(figure, "why_here_accuracy", place=left, about=about, test=test)
+    draw_chart(times(found), "why_here_times", place=right, about=about, test=growth)
+    show_notice(growth, "status")
     _losses(ask, run.losses)
 
 
