@@ -184,6 +184,16 @@ def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numb
     return sign_flip_test(by_sentence(differences, np.array(corpus.groups)[counts.sentences])).reshape(hits.shape[1:])
 
 
+def can_be_significant(counts: RelationCounts, corpus: AnnotatedCorpus, tests: int) -> bool:
+    """Return False if the links are in too few groups of dependent sentences for any of ``tests`` corrected tests.
+
+    In g groups, the smallest two-sided p-value of the sign-flip test is 2 / 2**g; Holm's method multiplies it by the
+    number of tests.
+    """
+    groups = len(set(np.array(corpus.groups)[counts.sentences].tolist()))
+    return bool(2.0 ** (1 - groups) * tests <= LEVEL)
+
+
 def accuracies(counts: RelationCounts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Return the percentage of links that each head finds, shape (direction, layer, head)."""
     return 100 * counts.hits_by_head[:directions] / counts.n

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control
 
-from probing import statistics
+from probing import formats, statistics
+from probing.results import can_be_significant
+from probing.score import RelationCounts
 from probing.statistics import LEVEL, by_sentence, holm, sign_flip_test, sign_flips
 
 
@@ -128,3 +130,14 @@ def test_where_no_head_is_better_any_is_called_better_in_at_most_one_of_twenty()
     assert wrong["by sentence"] / times <= LEVEL + luck
     # Clustering by sentence and correction are both necessary.
     assert min(wrong["not corrected"], wrong["link by link"]) / times > LEVEL + luck
+
+
+@pytest.mark.parametrize("tests", [1, 24, 144])
+def test_few_sentences_cannot_be_significant_in_many_tests(tests: int) -> None:
+    corpus = formats.load_ready_set("grammar")
+    for sentences in range(1, 14):
+        places = [(at, number) for at in range(sentences) for number in range(2)]
+        counts = RelationCounts.from_hits(places, [1] * len(places), np.ones((len(places), 2, 1, 1), bool))
+        groups = len(set(corpus.groups[:sentences]))
+        least = sign_flip_test(np.ones((groups, 1), np.int64))[0]  # a head that is better in every group
+        assert can_be_significant(counts, corpus, tests) == (min(1.0, least * tests) <= LEVEL)

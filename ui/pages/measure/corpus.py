@@ -13,7 +13,7 @@ from inference import EMBEDDED, UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
-from probing.results import RelationRow, correct_together, held_out_best, of_relation
+from probing.results import RelationRow, can_be_significant, correct_together, held_out_best, of_relation
 from probing.score import HitCounts, ScoringRun, ScoringState
 from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
@@ -183,6 +183,15 @@ class CorpusScores:
         """
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
+
+    def can_be_significant(self, relation: str, tests: int, *, held_out: bool) -> bool:
+        """Return False if no corrected p-value of ``tests`` tests on a relation can be significant.
+
+        The tests are on the links that do not choose heads if ``held_out`` is True, otherwise on all links.
+        """
+        half = 1 if held_out and self.chooser is None else None
+        counts = self.state.tally.counts_of(relation, half)
+        return counts is None or can_be_significant(counts, self.corpus, tests)
 
     def heads(self, relation: str, direction: int | None = None) -> list[RelationRow]:
         """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads.

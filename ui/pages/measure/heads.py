@@ -21,7 +21,14 @@ from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
 from ui.run.progress import finished_state
 from ui.show.chart import draw_chart, theme
-from ui.show.scored_links import TITLE, LinkScore, corpus_provenance, describe_relation, scored_links
+from ui.show.scored_links import (
+    TITLE,
+    LinkScore,
+    corpus_provenance,
+    describe_power,
+    describe_relation,
+    scored_links,
+)
 from ui.show.sections import open_section
 from ui.show.tables import download_button, draw_table
 from ui.show.text import format_comma_list, join_sentences
@@ -37,10 +44,10 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("no clear difference"),
 }
-CHOSEN = gettext_lazy("Heads, also with random weights, are chosen and scored on different sentences.")
+CHOSEN = gettext_lazy("Heads (also with random weights) and rules are chosen and scored on different sentences.")
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates share a half and count together in tests. Rule: nearest candidate, earlier or "
-    "subject, whichever is best on all links, never below chance. A candidate counts with its strongest token."
+    "Sentences with the same candidates share a half and count together in tests. With candidates, the rule (nearest, "
+    "earlier or subject) is the best on all links, never below chance. A candidate counts with its strongest token."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names
@@ -139,6 +146,8 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
                 found=chance.accuracy,
             )
         )
+    if not found.can_be_significant(row.relation, tests, held_out=True):
+        said.append(describe_power(row.n))
     return join_sentences(*said)
 
 
@@ -233,6 +242,8 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     )
     mark_heads(figure, above, "circle-open", theme())
     result = describe_counts(mine, untrained, "" if fixed is None else ways[way])
+    if not found.can_be_significant(relation, len(mine) * len(found.corpus.directions), held_out=False):
+        result = join_sentences(result, describe_power(counts.n))
     show_notice(result, role="status")
     left, right = st.columns(2)
     direction = "the better of both" if way == "best" else translate(ways[way])
