@@ -156,7 +156,7 @@ def test_the_sources_of_a_head_are_computed_when_unfolded(page: Page, app_url: s
     text = said(page, "^nsubj, head 2-8:")
     assert f"{report.excess.mean:+.2f} ({report.excess.low:.2f} to {report.excess.high:.2f})" in text
     directions = known(report.directions)
-    assert f"{directions.scores[0].found:.0f}% of {directions.links}" in text
+    assert f"{directions.scores[0].found:.1f}% of {directions.links}" in text
     expect(figures).to_have_count(before + 2, timeout=LONG)
     expect(figures.nth(before).locator(".errorbar").first).to_be_attached()
     rows = list(

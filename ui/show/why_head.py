@@ -39,6 +39,7 @@ SOURCES = {
     RELATIVE: gettext_lazy("relative positions"),
     RANDOM: gettext_lazy("random control"),
 }
+FIRST_TOKENS = gettext_lazy("Words count with their first tokens.")
 Variant = tuple[ScoreRequest | None, tuple[str, ...]]
 TERMS = """\
 terms = [backend.inspect(request).terms for request in requests]
@@ -137,6 +138,8 @@ def _draw(view: View, link: ExplainedLink, asked: dict[ScoreRequest, ScoreAnswer
         excess=found.score - found.mean_over_keys,
         shown=SHOWN,
     )
+    if view.words:
+        note = join_sentences(note, translate(FIRST_TOKENS))
     left, right = st.columns(2)
     for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)

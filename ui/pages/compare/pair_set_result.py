@@ -265,28 +265,22 @@ def _describe_tested(found: PairSet) -> str:
             controls=controls,
             n=across.n,
         ),
-        _describe_most(found, most, among=len(more) > 0),
+        _describe_most(found, most),
     ]
     return join_sentences(*said)
 
 
-def _describe_most(found: PairSet, most: int, *, among: bool) -> str:
-    """Describe the means of head ``most``, which differs most.
-
-    If ``among`` is True, only heads with a significant difference were considered, and the corrected p-value is stated
-    with the number of independent texts.
-    """
+def _describe_most(found: PairSet, most: int) -> str:
+    """Describe the means of head ``most``, which differs most, with its corrected p-value and the test's sample size."""
     across = found.across
-    values = {"head": found.name(most), "change": format_small(float(across.change.mean[most])),
-              "control": format_small(float(across.control.mean[most]))}  # fmt: skip
-    if among:
-        return _(
-            "{head} differs most: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
-            n=across.n,
-            p=across.p[most],
-            **values,
-        )
-    return _("The largest difference is in {head}: {change} bits against {control}.", **values)
+    return _(
+        "{head} differs most: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
+        head=found.name(most),
+        change=format_small(float(across.change.mean[most])),
+        control=format_small(float(across.control.mean[most])),
+        n=across.n,
+        p=across.p[most],
+    )
 
 
 def _fair(found: PairSet, one: ControlledChange) -> str:

@@ -47,7 +47,7 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
 CHOSEN = gettext_lazy("Heads (also with random weights) and rules are chosen and scored on different sentences.")
 CANDIDATES = gettext_lazy(
     "Sentences with the same candidates share a half and count together in tests. With candidates, the rule (nearest, "
-    "earlier or subject) is the best on all links, never below chance. A candidate counts with its strongest token."
+    "earlier or subject) is the best on all links, never below chance. Candidates count with their strongest tokens."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names
@@ -200,7 +200,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(_("95% intervals: Wilson. Click a row's left edge to see it below."))
+    st.caption(_("95% intervals: Wilson. Click a row's left edge to see it."))
 
 
 def _on_pick(names: list[str]) -> None:

@@ -31,6 +31,7 @@ from ui.show.scored_links import corpus_provenance
 from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences
+from ui.show.why_head import FIRST_TOKENS
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -87,9 +88,12 @@ def _draw(run: SourceRun, found: SourceReport, options: MeasureOptions) -> None:
         "relation": run.relation,
         "direction": translate(run.corpus.directions[run.direction or 0]),
     }
-    note = _(
-        "Bars: mean centred terms, 95% bootstrap intervals over sentences. Directions are "
-        "selected on half of the sentences, tested on the rest; p is Holm-corrected."
+    note = join_sentences(
+        _(
+            "Bars: mean centred terms, 95% bootstrap intervals over sentences. Directions are "
+            "selected on half of the sentences, tested on the rest; p is Holm-corrected."
+        ),
+        translate(FIRST_TOKENS),
     )
     sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
     for place, terms, side in sides:
@@ -164,8 +168,8 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
     return [
         *said,
         _(
-            "The first contrastive direction finds {found:.0f}% of {links:,} held-out links; directions "
-            "from shuffled labels find {low:.0f} to {high:.0f}% (p {p}).",
+            "The first contrastive direction finds {found:.1f}% of {links:,} held-out links; directions "
+            "from shuffled labels find {low:.1f} to {high:.1f}% (p {p}).",
             found=first.found,
             links=found.directions.links,
             low=low,
@@ -173,7 +177,7 @@ def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
             p=p_value(first.p_shuffled),
         ),
         _(
-            "The whole score finds {head:.0f}%, the rule “{rule}” {found:.0f}%, and a random choice {chance:.0f}%.",
+            "The whole score finds {head:.1f}%, the rule “{rule}” {found:.1f}%, and a random choice {chance:.1f}%.",
             head=found.directions.head,
             rule=translate(found.directions.rule_name),
             found=found.directions.rule,

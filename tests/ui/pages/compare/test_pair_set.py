@@ -48,7 +48,7 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
     layer, head = np.unravel_index(int((change - control).argmax()), change.shape)
     says(page, "1 changes, 1 controls")
     says(page, "0 of 72 heads")
-    says(page, f"difference is in {layer}-{head}: ")
+    says(page, f"{layer}-{head} differs most: ")
     stands(page)
 
 
@@ -113,7 +113,7 @@ def test_swapped_sides_change_nothing() -> None:
 def test_identical_pairs_change_nothing() -> None:
     page = brought(f"{HEADER}{TIRED},{TIRED},change\n{TIRED},{TIRED},control\n")
     says(page, "0 of 72 heads")
-    says(page, "0 bits against 0.")
+    says(page, "0 bits against 0 (n = 1, corrected p = 1)")
     stands(page)
 
 
