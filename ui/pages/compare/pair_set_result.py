@@ -271,7 +271,7 @@ def _describe_tested(found: PairSet) -> str:
 
 
 def _describe_most(found: PairSet, most: int) -> str:
-    """Describe the means of head ``most``, which differs most, with its corrected p-value and the test's sample size."""
+    """Describe the means of the head that differs most, ``most``, with the sample size and the corrected p-value."""
     across = found.across
     return _(
         "{head} differs most: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",

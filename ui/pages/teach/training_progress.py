@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, ngettext, translate
 from inference import UserError
+from inference.files import sources
 from training.jobs.job import JobStatus
 from ui.pages.teach.options import TeachOptions
 from ui.run.fine_tuning import queue, visitor
@@ -250,9 +252,20 @@ def in_words(look: JobStatus) -> str:
     return _(
         "{said} Step {step:,} of {last:,}; the best step is below.",
         said=said,
-        step=found.step,
+        step=max(found.step, _saved_steps(look)),
         last=found.last,
     )
+
+
+def _saved_steps(look: JobStatus) -> int:
+    """Return the number of steps of a saved training, as in its results; 0 if they cannot be read.
+
+    The log has a line every few steps only, so its last line may be before the step at which the training stopped.
+    """
+    try:
+        return int(json.loads((look.model / sources.SCORES).read_bytes())["steps"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return 0
 
 
 def collapse(look: JobStatus) -> None:

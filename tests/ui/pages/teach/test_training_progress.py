@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inference.files import sources
 from tests.support.asking import LONGEST, go, notes, press, says, stands
 from tests.support.repository import ROOT
 from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
@@ -89,6 +90,8 @@ def test_one_that_was_stopped_can_go_on(place: Path) -> None:
     job = put(place, "stopped", lines=HALF_WAY, owner=MINE, saved=True)
     page = opened(job)
     says(page, "Step 40 of 133; ")
+    (place / job.id / sources.MODEL / sources.SCORES).write_text('{"steps": 47}')
+    says(opened(job), "Step 47 of 133; ")  # the true number; the log has no line for each step
     press(page, "Go on")
     assert jobs.status(place / job.id).state == "waiting"
     says(page, "begins now")
