@@ -5,7 +5,7 @@ reader's language is known, such as a constant or an error of the backend. `tran
 active language. The translations of each language are in a catalogue, `assets/words/<language>.po`.
 """
 
-from i18n.lazy import LazyMessage, error_message, gettext_lazy, ngettext_lazy
+from i18n.lazy import LazyMessage, error_message, gettext_lazy, ngettext_lazy, typeset_number
 from i18n.lists import format_and_list, format_comma_list, format_or_list, join_sentences
 from i18n.translation import (
     ENGLISH,
@@ -36,5 +36,6 @@ __all__ = [
     "ngettext_lazy",
     "set_language_source",
     "translate",
+    "typeset_number",
     "use_language",
 ]

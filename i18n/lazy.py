@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from string import Formatter
 from typing import Any
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def typeset_number(number: str) -> str:
+    """Return a formatted number as it is printed: with a minus sign, and with a power of ten instead of an exponent.
+
+    Files that programs read keep the plain form.
+
+    >>> typeset_number("-0.25"), typeset_number("2.7e-05"), typeset_number("-1e+06%"), typeset_number("1,024")
+    ('−0.25', '2.7 × 10⁻⁵', '−1 × 10⁶%', '1,024')
+    """
+    digits, exponent, power = number.partition("e")
+    digits = digits.replace("-", "−")
+    if not (exponent and power[:1] in "+-" and power[1:].rstrip("%").isdigit()):
+        return digits + exponent + power
+    size = power.rstrip("%")
+    return f"{digits} × 10{superscript(int(size))}{power[len(size) :]}"
+
+
+def superscript(number: int) -> str:
+    """Return an integer in superscript digits.
+
+    >>> superscript(-17)
+    '⁻¹⁷'
+    """
+    return str(number).translate(SUPERSCRIPTS)
+
+
+class MessageFormatter(Formatter):
+    """A formatter like str.format that typesets numbers."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a formatted value of a message."""
+        text = str(super().format_field(value, format_spec))
+        return typeset_number(text) if isinstance(value, Real) and not isinstance(value, bool) else text
+
+
+FORMATTER = MessageFormatter()
 
 
 class LazyMessage(str):
@@ -41,12 +82,14 @@ class LazyMessage(str):
 
 
 def fill_template(template: str, values: dict[str, Any]) -> str:
-    """Insert values into a template by str.format; without values, return the template as it is, with its braces.
+    """Insert values into a template like str.format; without values, return the template as it is, with its braces.
 
     >>> fill_template("{share:.0%} of {{all}}", {"share": 0.5}), fill_template("a {brace}", {})
     ('50% of {all}', 'a {brace}')
+    >>> fill_template("{change:+.2f} with {p:.1e}", {"change": -0.5, "p": 2.7e-5})
+    '−0.50 with 2.7 × 10⁻⁵'
     """
-    return template.format(**values) if values else template
+    return FORMATTER.vformat(template, (), values) if values else template
 
 
 def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:

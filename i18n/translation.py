@@ -10,10 +10,9 @@ from functools import cache
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
-from i18n.lazy import LazyMessage, gettext_lazy, ngettext_lazy
+from i18n.lazy import FORMATTER, LazyMessage, fill_template, gettext_lazy, ngettext_lazy
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "words"
 
@@ -55,7 +54,6 @@ def catalogue(language: str) -> GNUTranslations:
 WIDE = "，。、；：！？（）《》「」『』【】…"  # full-width marks, which include their own space
 QUOTES = "“”‘’"
 _CHINESE = re.compile("[\u2e80-\u2fff\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_FORMATTER = Formatter()
 
 
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
@@ -70,22 +68,22 @@ def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
     '它看。BERT 说。'
     """
     if not any(isinstance(value, str) for value in values.values()):
-        return template.format(**values) if values else template  # spaces around numbers stay
+        return fill_template(template, values)  # spaces around numbers stay
     whole, due = "", ""
     for text, name, spec, conversion in _parse_template(template):
         bare = text.strip(" ")
         before = text[: len(text) - len(text.lstrip(" "))]
         whole, due = _append(whole, due + before, bare), (text[len(before) + len(bare) :] if bare else due + before)
         if name is not None:
-            value, _used = _FORMATTER.get_field(name, (), values)
-            given = _FORMATTER.format_field(_FORMATTER.convert_field(value, conversion), spec)
+            value, _used = FORMATTER.get_field(name, (), values)
+            given = FORMATTER.format_field(FORMATTER.convert_field(value, conversion), spec)
             whole, due = _append(whole, due, given), "" if given else due
     return whole + due
 
 
 @cache
 def _parse_template(template: str) -> tuple[tuple[str, str | None, str, str | None], ...]:
-    return tuple((text, name, spec or "", conversion) for text, name, spec, conversion in _FORMATTER.parse(template))
+    return tuple((text, name, spec or "", conversion) for text, name, spec, conversion in FORMATTER.parse(template))
 
 
 def _append(whole: str, space: str, then: str) -> str:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from i18n import ENGLISH, _, active_language, language_name, translate, use_language
+from i18n import ENGLISH, _, active_language, language_name, translate, typeset_number, use_language
 from viz.components.explore.content import style
 from viz.components.script import escape_json, own_source, script, stylesheet, translated_words
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
@@ -169,7 +169,7 @@ def _entries(texts: Sequence[tuple[RecordedText | RecordedPicture, str, float]])
     entries: dict[str, list[dict[str, Any]]] = {}
     for text, file, error in texts:
         about = dict(caption_pairs(caption(text.view)))
-        about[_("Largest rounding error")] = f"{error:.1g}"
+        about[_("Largest rounding error")] = typeset_number(f"{error:.1g}")
         model = _("Model: {name}", name=text.view.trace.model.name)
         variant = {
             "file": file,

@@ -105,6 +105,19 @@ def notes(page: AppTest, kind: str = "note") -> list[str]:
     return [html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in said if name == kind]
 
 
+POWER = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def plain_numbers(text: str) -> str:
+    """Return a text with numbers that Python can read, the inverse of ``i18n.typeset_number``.
+
+    >>> plain_numbers("−2.7 × 10⁻⁵")
+    '-2.7e-5'
+    """
+    return POWER.sub(lambda power: f"e{power[1].translate(DIGITS)}", text).replace("−", "-")
+
+
 def says(page: AppTest, words: str) -> None:
     """Assert that a note or a refusal of the page contains these words."""
     said = [*notes(page), *notes(page, "refusal")]

@@ -13,7 +13,7 @@ from attention.agreement import shares
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import DisplayToken, View
-from i18n import _, translate
+from i18n import _, translate, typeset_number
 from inference import TraceRequest
 from inference.tasks.attribution import MOST_TOKENS, WordPath
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
@@ -341,7 +341,7 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
             cell.text,
             shade=float(fall) / most,
             label=_format_signed(fall),
-            title=f"{-fall:+.3f}",
+            title=typeset_number(f"{-fall:+.3f}"),
         )
         for cell, fall in zip(cells, falls, strict=True)
     ]
@@ -349,4 +349,4 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
 
 
 def _format_signed(fall: float) -> str:
-    return f"{fall:+.2f}" if abs(fall) >= 0.005 else "0"
+    return typeset_number(f"{fall:+.2f}") if abs(fall) >= 0.005 else "0"

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from i18n import _, lists, translate
+from i18n import _, lists, translate, typeset_number
+from i18n.lazy import superscript
 
 MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
 
@@ -103,9 +104,9 @@ def format_small(number: float) -> str:
     One digit would hide up to a third of a value: 0.0149 and 0.0051 would both be 0.01.
 
     >>> format_small(0.4567), format_small(0.0149), format_small(9.83e-7), format_small(0)
-    ('0.46', '0.015', '9.8e-07', '0')
+    ('0.46', '0.015', '9.8 × 10⁻⁷', '0')
     """
-    return f"{number:.2f}" if abs(number) >= 0.0995 else f"{number:.2g}"
+    return typeset_number(f"{number:.2f}" if abs(number) >= 0.0995 else f"{number:.2g}")
 
 
 def format_share(share: float) -> str:
@@ -181,14 +182,14 @@ def percent(probability: float) -> str:
     Below SMALL, use scientific notation with one digit.
 
     >>> percent(0.3149), percent(0.00123), percent(3.2e-7)
-    ('0.31', '0.0012', '3e-07')
+    ('0.31', '0.0012', '3 × 10⁻⁷')
     """
     return (
         f"{probability:.2f}"
         if probability >= 0.01
         else f"{probability:.2g}"
         if probability >= SMALL
-        else (f"{probability:.0e}")
+        else typeset_number(f"{probability:.0e}")
     )
 
 
@@ -240,15 +241,7 @@ def scientific(value: float) -> str:
     >>> scientific(9.54e-07), scientific(0.0)
     ('9.5 × 10⁻⁷', '0')
     """
-    if value == 0:
-        return "0"
-    digits, power = f"{value:.1e}".split("e")
-    return f"{digits} × 10{superscript(int(power))}"
-
-
-def superscript(number: int) -> str:
-    """Return an integer in superscript digits."""
-    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return typeset_number(f"{value:.1e}") if value else "0"
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attention.mask import FloatArray
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, translate, typeset_number
 from viz.figures.theme import LEGEND, Theme, color_at, diverging_scale, empty, escape_label, reference, truncate
 
 REST = gettext_lazy("all others")
@@ -101,7 +101,7 @@ def _format_short(value: float) -> str:
         return str(value)
     if 0.995 <= abs(value) < 1:
         return f"{value:.3f}"
-    return f"{value:.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}"
+    return typeset_number(f"{value:.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}")
 
 
 SAMPLING_ROW = 30  # height of a token's row in pixels
@@ -356,7 +356,7 @@ def two_words(
             y=list(range(len(sentences))),
             name=escape_label(truncate(word)),
             marker={"color": colour},
-            text=[f"{value:.2g}" for value in values],
+            text=[typeset_number(f"{value:.2g}") for value in values],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{x:.5g}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.mask import FloatArray
 from attention.walkthrough import LayerParameters, LayerSteps, Norm, ProjectionParameters, ProjectionSteps, WeightSteps
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, translate, typeset_number
 from viz.components.matrices.matrices import MatrixSpec
 
 USUAL = 0.99  # quantile of the residual stream's absolute values at which the colours end
@@ -200,7 +200,7 @@ def _clipped_matrix(name: str, values: FloatArray, rows: tuple[str, ...]) -> Mat
     limit = float(np.quantile(np.abs(values), USUAL))
     channel = int(np.abs(values).max(axis=0).argmax())
     largest = float(values[np.abs(values[:, channel]).argmax(), channel])
-    number = f"{largest:.2f}".replace("-", "−")
+    number = typeset_number(f"{largest:.2f}")
     note = _(
         "Largest number: {number}, channel {channel}; colours end at ±{limit:.2f}.",
         number=number,

@@ -16,6 +16,7 @@ from matplotlib.patches import Rectangle
 
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View, far_pool, max_pool
+from i18n import typeset_number
 from viz.colors import diverging_ramp, sequential_ramp
 from viz.export import check_cells
 from viz.paper.page import (
@@ -200,7 +201,7 @@ def _draw_scale(axes: Axes, top: float, layout: MatrixLayout, options: PaperOpti
     values = (-top, 0.0, top) if signed else (0.0, top / 4, top)
     font = paper_font(options.size)
     for value, share, side in zip(values, (0, 0.5, 1), ("left", "center", "right"), strict=True):
-        name = f"{value:.2g}".replace("-", "−")
+        name = typeset_number(f"{value:.2g}")
         _draw_text(axes, x + share * width, y + BAR + 2, name, font, ha=side, va="top", color=INK)
     for at, text in enumerate(layout.lines):
         _draw_text(axes, 4, y + BAR + options.size * 1.15 + 6 + at * options.line, text, font, va="top", color=INK)

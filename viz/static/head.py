@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View, far_pool, max_pool
-from i18n import _, translate
+from i18n import _, translate, typeset_number
 from viz.colors import Colors, diverging_ramp, sequential_ramp
 from viz.export import MOST_CELLS, TooLong
 from viz.static.shapes import (
@@ -127,7 +127,7 @@ def _legend(x: float, y: float, top: float, signed: bool) -> list[Shape]:
     anchors: tuple[Anchor, ...] = ("start", "middle", "end")
     values = (-top, 0.0, top) if signed else (0.0, top / 4, top)
     ends = [
-        Text(f"{value:.2g}".replace("-", "−"), x + 160 * share, y + 20, SMALL, MUTED, anchor)
+        Text(typeset_number(f"{value:.2g}"), x + 160 * share, y + 20, SMALL, MUTED, anchor)
         for value, share, anchor in zip(values, (0, 0.5, 1), anchors, strict=True)
     ]
     bar = Cells(x, y, 160, 10, (diverging_ramp() if signed else sequential_ramp())[None]), Box(x, y, 160, 10, HAIR)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from i18n import typeset_number
 from inference import UserError
 from inference.tasks.attribution import WordPath, WordScores
 from tests.support.asking import allowed, asked, notes, says
@@ -27,7 +28,8 @@ def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float) -> 
 
 @pytest.mark.parametrize(("missed", "rise"), [(0.06, 1.0), (-0.38, 1.0), (0.66, 1.0), (0.03, -0.5), (0.01, 0.0)])
 def test_steps_that_miss_more_than_a_twentieth_are_refused(missed: float, rise: float) -> None:
-    with pytest.raises(UserError, match=rf" {rise:.2f}\W .* 32 .* {rise + missed:.2f}\W .* {methods.MOST_MISSED:.0%}"):
+    first, last = (typeset_number(f"{number:.2f}") for number in (rise, rise + missed))
+    with pytest.raises(UserError, match=rf" {first}\W .* 32 .* {last}\W .* {methods.MOST_MISSED:.0%}"):
         path(missed, rise)
 
 

@@ -106,7 +106,7 @@ def result(
 
 def test_what_came_of_a_model_that_only_positions_tell_about_order() -> None:
     said = what_came_of_it("tiny", result())
-    assert "4e-07 (rounding)" in said
+    assert "4 × 10⁻⁷ (rounding)" in said
     assert said.endswith("0.50 (head 1-2).")
 
 
@@ -123,13 +123,13 @@ def test_equality_is_never_claimed_under_a_mask(masks: tuple[str, ...], rule: st
     assert rule in said
     assert "rounding" not in said
     assert "up to 0.40" in said
-    assert "to within 2e-06" in said
+    assert "to within 2 × 10⁻⁶" in said
     assert "first layer" not in what_came_of_it("tiny", result(masks, unmasked=None))
 
 
 def test_no_other_map_is_claimed_where_there_is_none() -> None:
     said = what_came_of_it("tiny", result(having=2e-7))
-    assert said.endswith("With positions, weights differ by up to 2e-07 (head 1-2).")
+    assert said.endswith("With positions, weights differ by up to 2 × 10⁻⁷ (head 1-2).")
 
 
 def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> None:

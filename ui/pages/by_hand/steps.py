@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attention.toy_example import EPSILON, Numbers, ToyAttention, ToyExample
-from i18n import _
+from i18n import _, typeset_number
 from ui.pages.by_hand.example import Example
 from viz.components.matrices.matrices import MatrixSpec
 
@@ -19,10 +19,10 @@ from viz.components.matrices.matrices import MatrixSpec
 def figure(number: float) -> str:
     """Format a number with two decimals, or with a single significant digit if it is below 0.005.
 
-    Negative numbers are put in brackets, so that they can follow an operator.
+    Negative numbers and those with a power of ten are put in brackets, so that they can follow an operator.
 
     >>> figure(0.126), figure(-2.0), figure(0.0004), figure(2.5e9), figure(float("-inf"))
-    ('0.13', '(−2.00)', '0.0004', '2.5e+09', '(−∞)')
+    ('0.13', '(−2.00)', '0.0004', '(2.5 × 10⁹)', '(−∞)')
     """
     size = abs(number)
     if size == float("inf"):
@@ -31,7 +31,11 @@ def figure(number: float) -> str:
         text = f"{size:.3g}"
     else:
         text = f"{size:.2f}" if size >= 0.005 or size == 0 else f"{size:.1g}"
-    return f"(−{text})" if number < 0 else text
+    return _bracketed(typeset_number(text), number < 0)
+
+
+def _bracketed(size: str, is_negative: bool) -> str:
+    return f"(−{size})" if is_negative else f"({size})" if "×" in size else size
 
 
 def format_four_digits(number: float) -> str:
@@ -40,8 +44,7 @@ def format_four_digits(number: float) -> str:
     >>> format_four_digits(0.038912), format_four_digits(-1.5)
     ('0.03891', '(−1.5)')
     """
-    text = f"{abs(number):.4g}"
-    return f"(−{text})" if number < 0 else text
+    return _bracketed(typeset_number(f"{abs(number):.4g}"), number < 0)
 
 
 def format_sum(numbers: Iterable[float]) -> str:

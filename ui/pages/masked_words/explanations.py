@@ -11,7 +11,7 @@ import streamlit as st
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from i18n import LazyMessage, _, gettext_lazy, translate
+from i18n import LazyMessage, _, gettext_lazy, translate, typeset_number
 from inference import TraceRequest
 from inference.tasks.attribution import Gradients, OcclusionRequest
 from inference.tasks.predictions import Filled, Guess, MaskedWords
@@ -304,7 +304,9 @@ def _draw_shares(found: ImportanceScores, names: list[str], values: FloatArray, 
         if at in of:
             value = float(values[of[at]])
             unknown = found.row.unknown[at]
-            chips.append(TokenChip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
+            chips.append(
+                TokenChip(names[of[at]], shade=value / most, title=typeset_number(f"{value:+.3f}"), unknown=unknown)
+            )
         elif at not in inside:
             special = found.row.words[at] is None
             chips.append(TokenChip(piece, special=special, mark="" if special else "masked"))

@@ -21,7 +21,7 @@ from attention.positions import (
 )
 from attention.record import Record, first_attending
 from attention.trace import Trace
-from i18n import _, gettext_lazy
+from i18n import _, gettext_lazy, typeset_number
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Bias, Positions, PositionsRequest
 from ui.input.controls import bound_widget
@@ -194,7 +194,7 @@ def _t5(held: Positions, question: PositionsRequest, choice: ViewState, reach: i
 
 
 def _format_signed(offset: int) -> str:
-    return f"{offset:+d}" if offset else "0"
+    return typeset_number(f"{offset:+d}") if offset else "0"
 
 
 def by_offset(bias: Bias, offsets: Counts) -> Numbers:

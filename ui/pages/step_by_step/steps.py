@@ -12,7 +12,7 @@ import streamlit as st
 from attention.record import Record
 from attention.spreadsheet import safe_cell
 from attention.walkthrough import WeightSteps, align_rows, format_projection, lines, products, weigh
-from i18n import _, translate
+from i18n import _, translate, typeset_number
 from ui.input.controls import ALL_STAGES
 from ui.pages.step_by_step import explanations
 from ui.pages.step_by_step.explanations import paper
@@ -296,7 +296,10 @@ def neuron(spot: WeightPlace) -> None:
 def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
     who, whom = spot.pieces
     found = products(query, key)
-    parts = [f"{at} ({one * other:+.2f})" for at, (one, other) in zip(found.channels, found.terms, strict=True)]
+    parts = [
+        f"{at} ({typeset_number(f'{one * other:+.2f}')})"
+        for at, (one, other) in zip(found.channels, found.terms, strict=True)
+    ]
     show_notice(
         _(
             "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. Largest of {n} products: channels "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, translate, typeset_number
 from inference.tasks.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
 from ui.show.text import format_comma_list
 
@@ -134,18 +134,19 @@ def format_terms(opened: Opened) -> str:
     >>> format_terms(Opened(1.1, "products", "linear", found, 7, 0.1, 1.1))
     '1.1 = 1.5 · 0.5 + 0.25 + 0.1 (7 more)'
     """
+    result = typeset_number(f"{opened.value:.4g}")
     if opened.how == "function":
         name = formula(opened.formula)
-        values = [f"{one.value:.4g}" for one in opened.terms[0].origins]
+        values = [typeset_number(f"{one.value:.4g}") for one in opened.terms[0].origins]
         if opened.formula == "softmax":
             less = _number(opened.terms[0].origins[1].value)
-            return f"{opened.value:.4g} = e^({values[0]} - {less}) / {values[2]}"
+            return f"{result} = e^({values[0]} − {less}) / {_number(opened.terms[0].origins[2].value)}"
         inside = ", ".join(values)
-        return f"{opened.value:.4g} = {name}({inside})"
+        return f"{result} = {name}({inside})"
     text = " + ".join(_term(term) for term in opened.terms)
     if opened.left:
         text = _("{sum} + {rest} ({left} more)", sum=text, rest=_number(opened.rest), left=opened.left)
-    return f"{opened.value:.4g} = {text}"
+    return f"{result} = {text}"
 
 
 def _term(term: Term) -> str:
@@ -157,8 +158,9 @@ def _origin(origin: Origin) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number with four significant digits, in brackets if it is negative."""
-    return f"({value:.4g})" if value < 0 else f"{value:.4g}"
+    """Return a number with four significant digits, in brackets if it is negative or has a power of ten."""
+    number = typeset_number(f"{value:.4g}")
+    return f"({number})" if value < 0 or "×" in number else number
 
 
 def describe_origin(origin: Origin, stages: dict[int, Stage], two: bool, tokens: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.stages.terms import Array, array_index, flat, row_and_column
-from i18n import _
+from i18n import _, typeset_number
 from inference import UserError
 from inference.files.embedded import BERT
 from inference.tasks.whole_pass import PROBABILITIES, Opened, Origin, Stage
@@ -247,28 +247,33 @@ def number(asked: PassInspector, stage: Stage, found: StageValues) -> None:
     column = f"{found.column} “{found.name}”" if found.name else str(found.column)
     said = _("Row {row}, column {column}: {sum}", row=row, column=column, sum=format_terms(opened))
     show_notice(said, role="status")
+    draw_table(table(asked, stage, opened, typeset_number), key="pass_terms")
     terms = table(asked, stage, opened)
-    draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
     download_button(_("Save as CSV"), page, "terms.csv", _("All digits"), provenance=page_provenance())
     _draw_origin_picker(asked, opened)
 
 
-def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
-    """Return the largest terms of a number as a table, with the value and the source of each factor."""
+def table(asked: PassInspector, stage: Stage, opened: Opened, typeset: Callable[[str], str] = str) -> pd.DataFrame:
+    """Return the largest terms of a number as a table, with the value and the source of each factor.
+
+    ``typeset`` changes formatted numbers for the screen.
+    """
     by_number = {one.number: one for one in asked.result.stages}
 
     def at_its_place(origin: Origin) -> str:
         tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
-        return f"{origin.value:.6g}: {describe_origin(origin, by_number, asked.two, tokens)}"
+        return f"{typeset(f'{origin.value:.6g}')}: {describe_origin(origin, by_number, asked.two, tokens)}"
 
-    rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
+    rows = [(typeset(f"{term.value:.6g}"), *(at_its_place(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
     columns = [_("Term"), *(_("Factor {at}", at=at) for at in range(1, width))]
     padded = [(*row, *[""] * (width - len(row))) for row in rows]
     if opened.left:
-        padded.append((f"{opened.rest:.6g}", _("the {left} other terms", left=opened.left), *[""] * (width - 2)))
+        padded.append(
+            (typeset(f"{opened.rest:.6g}"), _("the {left} other terms", left=opened.left), *[""] * (width - 2))
+        )
     return pd.DataFrame(padded, columns=columns)
 
 
@@ -283,7 +288,7 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
         one = origins[at]
         assert one.stage is not None
         tokens = asked.tokens(by_number[one.stage].side)
-        return f"{one.value:.4g}: {describe_origin(one, by_number, asked.two, tokens)}"
+        return f"{typeset_number(f'{one.value:.4g}')}: {describe_origin(one, by_number, asked.two, tokens)}"
 
     st.session_state["pass_into"] = None
     st.selectbox(

@@ -11,6 +11,7 @@ import pytest
 
 from attention.toy_example import ToyAttention, ToyExample, ToyRules, attend, compute_example
 from i18n import translate, use_language
+from tests.support.asking import plain_numbers
 from tests.support.cases import loop_over
 from ui.pages.by_hand import steps as matrix_steps
 from ui.pages.by_hand.descriptions import describe_nearest, gradient, scaled_versions, what_is_left
@@ -115,8 +116,8 @@ def test_what_comes_out_is_the_values_mixed() -> None:
 
 def counted_out(text: str) -> float:
     """Return the value of a written formula, evaluated by Python."""
-    plain = re.sub(r"√([0-9]+)", r"√(\1)", text)
-    for sign, other in (("×", "*"), ("−", "-"), ("√", "sqrt"), ("e^(", "exp("), ("10000^", "10000**")):
+    plain = re.sub(r"√([0-9]+)", r"√(\1)", plain_numbers(text))
+    for sign, other in (("×", "*"), ("√", "sqrt"), ("e^(", "exp("), ("10000^", "10000**")):
         plain = plain.replace(sign, other)
     assert re.fullmatch(r"[a-z0-9+*/(),. -]+", plain), text
     functions = {name: getattr(math, name) for name in ("sqrt", "exp", "sin", "cos")}

@@ -9,6 +9,7 @@ import pytest
 
 from attention.score_terms import side_values
 from attention.view import View
+from i18n import typeset_number
 from inference import TraceRequest
 from inference.files.embedded import BERT
 from inference.tasks.score_decomposition import RANDOM
@@ -22,6 +23,11 @@ from ui.state.view_state import ViewState
 TIRED = LIBRARY[0].text
 FIND = {"layer": 3, "head": 1, "focus": 10, "target": 2}
 pytestmark = pytest.mark.slow
+
+
+def signed(value: float) -> str:
+    """Return a number as in a message."""
+    return typeset_number(f"{value:+.2f}")
 
 
 def test_the_parts_of_both_sides_sum_to_the_excess() -> None:
@@ -46,12 +52,12 @@ def test_the_larger_part_is_named_first_with_its_measured_change() -> None:
     assert link is not None
     found = get_backend().inspect(question(choice, view, link))
     largest = [(side, *side_values([found.terms], side)[0]) for side in ("query", "key")]
-    expected = [f"{found.score - found.mean_over_keys:+.2f}"]
+    expected = [signed(found.score - found.mean_over_keys)]
     for side, name, [value] in sorted(largest, key=lambda part: -abs(part[2][0])):
         checks = [check for check in found.checks if (check.side, check.source) == (side, name) and check.differs]
-        expected += [f"{value:+.2f}", *(f"{-check.measured:+.2f}" for check in checks)]
+        expected += [signed(value), *(signed(-check.measured) for check in checks)]
     assert len(expected) > 3, "a check of a named part differs"
-    assert re.findall(r"[+-]\d\.\d\d", summary(link, found, None, "")) == expected
+    assert re.findall(r"[+−]\d\.\d\d", summary(link, found, None, "")) == expected
     sources = [check for check in found.checks if check.source != RANDOM]
     counts = [sum(check.differs for check in sources), len(sources)]
     assert [int(count) for count in re.findall(r"\d+(?= (?:of|sources))", describe_checks(found.checks))] == counts

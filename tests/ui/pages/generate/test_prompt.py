@@ -187,7 +187,7 @@ def test_what_comes_next_is_said_with_its_numbers() -> None:
 
 def test_what_the_comparison_found() -> None:
     assert law_summary(3e-7, 0.0, 4, 5, 5) == (
-        "Compared: 5 of 5 steps, 4 from the key–value cache. Largest difference from a single pass: 3e-07;"
+        "Compared: 5 of 5 steps, 4 from the key–value cache. Largest difference from a single pass: 3 × 10⁻⁷;"
         " largest weight on a later token: 0."
     )
     assert "no attention" in law_summary(0, 0, 0, 0, 3)

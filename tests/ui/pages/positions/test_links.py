@@ -12,7 +12,7 @@ from inference import TraceRequest
 from inference.tasks.positions import OrderRequest
 from tests.support.asking import asked, says
 from ui.run.services import get_backend
-from ui.show.text import format_small
+from ui.show.text import format_small, scientific
 from ui.state.view_state import DEFAULT_MODEL
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -50,7 +50,7 @@ def test_the_shift_matrix_s_error_is_the_formula_s() -> None:
     page = asked("positions", show="shift", length=20, size=6, shift=3)
     error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
     says(page, "positions by 3")
-    says(page, f"over 17 positions and 6 dimensions PE(pos + 3) and M·PE(pos) differ by at most {error:.1e}.")
+    says(page, f"over 17 positions and 6 dimensions PE(pos + 3) and M·PE(pos) differ by at most {scientific(error)}.")
     (shift,) = (box for box in page.number_input if box.label == "Shift k")
     shift.set_value(4).run()
     assert page.query_params["shift"] == "4"

@@ -102,7 +102,7 @@ def test_a_walk_in_words_and_as_a_table() -> None:
     assert walked("abc", merge) == "“abc” becomes a · bc; merges: 1."
     assert rows(merge) == [{"step": 1, "symbols": "a · b · c", "joined": "b + c", "learnt as merge": 7}]
     best = WordSteps("Unigram", (BestPrefix(1, "a", -1.25, -1.25), BestPrefix(2, "b", -2.0, -3.25)), ("a", "b"), (1, 2))
-    assert walked("ab", best).endswith("log probability -3.25.")
+    assert walked("ab", best).endswith("log probability −3.25.")
     assert rows(best)[1]["of the whole way"] == -3.25
     assert (
         walked("the", WordSteps("WordPiece", (Match("the", (), "the"),), ("the",), (1,)))

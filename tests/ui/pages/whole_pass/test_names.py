@@ -44,12 +44,12 @@ def test_the_lines_up_to_a_stage_end_with_its_numbers() -> None:
 
 def test_a_number_is_written_as_what_it_is() -> None:
     one, two = Origin(-1.5), Origin(2.0)
-    assert format_terms(Opened(-3, "products", "linear", (Term(-3, (one, two)),), 0, 0, -3)) == "-3 = (-1.5) · 2"
-    assert format_terms(Opened(0.1, "function", "gelu", (Term(0.1, (one,)),), 0, 0, 0.1)) == "0.1 = GELU(-1.5)"
+    assert format_terms(Opened(-3, "products", "linear", (Term(-3, (one, two)),), 0, 0, -3)) == "−3 = (−1.5) · 2"
+    assert format_terms(Opened(0.1, "function", "gelu", (Term(0.1, (one,)),), 0, 0, 0.1)) == "0.1 = GELU(−1.5)"
     three = Term(0.5, (Origin(0.5, name="weight of key 2"), two))
     assert format_terms(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 [weight of key 2] · 2 + 0 (3 more)"
     share = Term(0.25, (Origin(1.0), Origin(2.0), Origin(1.5)))
-    assert format_terms(Opened(0.25, "function", "softmax", (share,), 0, 0, 0.25)) == "0.25 = e^(1 - 2) / 1.5"
+    assert format_terms(Opened(0.25, "function", "softmax", (share,), 0, 0, 0.25)) == "0.25 = e^(1 − 2) / 1.5"
 
 
 def test_where_a_number_stands() -> None:

@@ -16,7 +16,7 @@ from inference.task_heads import MASKED, WHAT
 from inference.tasks.edit_effects import BlankEffects
 from inference.tasks.predictions import MaskedWords
 from inference.tasks.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
-from tests.support.asking import asked, choose, notes, press, says, stands
+from tests.support.asking import asked, choose, notes, plain_numbers, press, says, stands
 from ui.pages.whole_pass.page import step_by_step
 from ui.state.view_state import ViewState
 
@@ -27,7 +27,9 @@ BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on th
 def test_the_stack_is_what_it_opens_with() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     stands(page)
-    (found,) = (re.findall(r": ([\d.e-]+) of ([\d.e-]+) ", said) for said in notes(page) if "recomputed" in said)
+    (found,) = (
+        re.findall(r": ([\d.e-]+) of ([\d.e-]+) ", plain_numbers(said)) for said in notes(page) if "recomputed" in said
+    )
     away, size = found[0]
     assert float(away) < 2e-5 * float(size)
     says(page, "[CLS] 101, the 1996, cat 4937, sat 2938, . 1012, [SEP] 102.")
@@ -140,7 +142,9 @@ def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
         boxes[0].select_index(0).run()
     stands(page)
     terms = page.dataframe[0].value
-    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["Factor 1"][0])
+    assert re.fullmatch(
+        r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", plain_numbers(terms["Factor 1"][0])
+    )
     assert "pass_into" not in [box.key for box in page.selectbox], "all factors are in the model file"
 
 
