@@ -15,6 +15,7 @@ from attention.measures import is_punctuation
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.tasks.attribution import WithoutWords
+from tests.support.asking import plain_numbers
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, said, table_of
@@ -58,7 +59,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     np.testing.assert_allclose([float(row["Attention"]) for row in rows], attention, atol=1e-5)
     by_share = [float(row["Attention, share of the row"]) for row in rows]
     np.testing.assert_allclose(by_share, shares(attention), atol=1e-5)
-    named = re.findall(r", attention (-?\d\.\d\d)", text)
+    named = re.findall(r", attention (-?\d\.\d\d)", plain_numbers(text))
     assert float(named[0]) == pytest.approx(spearmanr(attention, effect).statistic, abs=0.01)
     click(page.get_by_role("button", name=re.compile("^tired")).first)
     said(page, "the vector of “tired”")

@@ -9,6 +9,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from i18n import typeset_number
 from inference import EMBEDDED, LocalBackend
 from probing.corpus import AnnotatedCorpus
 from probing.formats import load_ready_set
@@ -154,7 +155,8 @@ def test_the_sources_of_a_head_are_computed_when_unfolded(page: Page, app_url: s
     click(page.get_by_text("Why this head?", exact=True))
     report = decompose_links(LocalBackend(), SourceRun(load_ready_set("grammar"), "nsubj", 2, 8, EMBEDDED, direction=0))
     text = said(page, "^nsubj, head 2-8:")
-    assert f"{report.excess.mean:+.2f} ({report.excess.low:.2f} to {report.excess.high:.2f})" in text
+    excess = f"{report.excess.mean:+.2f} ({report.excess.low:.2f} to {report.excess.high:.2f})"
+    assert typeset_number(excess) in text
     directions = known(report.directions)
     assert f"{directions.scores[0].found:.1f}% of {directions.links}" in text
     expect(figures).to_have_count(before + 2, timeout=LONG)

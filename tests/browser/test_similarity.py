@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import headlight
+from i18n import typeset_number
 from probing.sentence_files import MOST_SENTENCES
 from probing.sentence_search import PART
 from tests.support.atrest import PATIENCE, click
@@ -54,7 +55,7 @@ def test_a_head_is_opened_from_the_map_of_ablated_heads(page: Page, app_url: str
     assert len(rows) == 72
     largest = max(rows, key=lambda row: abs(float(row[2])))
     assert (largest[0], largest[1]) == (layer, head)
-    assert f"{float(largest[2]):+.3f}" in sentence
+    assert typeset_number(f"{float(largest[2]):+.3f}") in sentence
 
 
 def test_a_large_search_stops_with_its_hits_and_a_hit_opens_its_table(

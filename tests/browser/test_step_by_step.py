@@ -17,7 +17,7 @@ from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.softmax import change_softmax_rules
 from attention.trace import Trace
-from i18n import translate
+from i18n import translate, typeset_number
 from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import click, rest
@@ -124,8 +124,8 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     expect(page).to_have_url(re.compile("show=neuron"))
     products = trace.query(5, 1)[IT] * trace.key(5, 1)[ANIMAL]
     top = int(np.abs(products).argmax())
-    expect(note(page, "q · k =")).to_contain_text(f"q · k = {products.sum():.2f}")
-    expect(note(page, "q · k =")).to_contain_text(f"{top} ({products[top]:+.2f})")
+    expect(note(page, "q · k =")).to_contain_text(typeset_number(f"q · k = {products.sum():.2f}"))
+    expect(note(page, "q · k =")).to_contain_text(typeset_number(f"{top} ({products[top]:+.2f})"))
     expect(page.get_by_role("application", name=re.compile("q × k, 16 by 32"))).to_be_visible()
     read(page, "One more text to read.")
     expect(note(page, "q · k =")).not_to_contain_text("animal")

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.tasks.hidden_states import HiddenStates, Pooled
+from tests.support.asking import plain_numbers
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.savedfiles import text_of
@@ -43,7 +44,7 @@ def charts(page: Page, count: int) -> None:
 
 
 def numbers(text: str) -> list[float]:
-    return [float(number) for number in re.findall(r"-?\d+\.\d\d", text)]
+    return [float(number) for number in re.findall(r"-?\d+\.\d\d", plain_numbers(text))]
 
 
 def fetched(page: Page, name: str) -> bytes:

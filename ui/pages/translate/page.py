@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +26,7 @@ from ui.pages.translate.options import SIDES, CrossHead, TranslateOptions, cross
 from ui.pages.translate.quality import quality_section
 from ui.pages.translate.step import logs_of, one_step, step_of, target_strip
 from ui.pages.translate.translation import (
+    FRENCH,
     Translation,
     describe_forcing,
     pick_decoding,
@@ -64,6 +67,36 @@ def describe_unread(name: str, source: TokenRow) -> str:
         words=len(runs),
         name=name,
     )
+
+
+# Frequent words of German, French, Spanish and Italian that English does not have, and frequent English words.
+FOREIGN = (
+    "der das und ist nicht ein eine auf dem den sie wir ich le les des et est une dans pas que qui pour elle nous el "
+    "los las una por del il lo gli di che è non sono della"
+)
+FREQUENT = "the a an and is was are of to in it that he she they you we not with for at because"
+
+
+def is_foreign(text: str) -> bool:
+    """Return True if a text is certainly not English: by its script, or by its frequent words.
+
+    Most letters are not Latin, or two words and more than the English ones are frequent in another language.
+
+    >>> is_foreign("猫累了。"), is_foreign("Die Katze ist müde und schläft."), is_foreign("Les Halles is a market.")
+    (True, True, False)
+    """
+    letters = [letter for letter in text if letter.isalpha()]
+    if 2 * sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters) > len(letters):
+        return True
+    words = set(re.findall(r"\w+", text.casefold()))
+    return len(words.intersection(FOREIGN.split())) > max(1, len(words.intersection(FREQUENT.split())))
+
+
+def warn_of_language(source: str, who: PageModel) -> str:
+    """Return a sentence with the languages of the translator if ``source`` is in another language; "" otherwise."""
+    if not (writes_french(who.model) and is_foreign(source)):
+        return ""
+    return _("{model} was made for {language}.", model=who.title, language=FRENCH)
 
 
 def draw_published(who: PageModel) -> None:
@@ -197,7 +230,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
     made_up = describe_unread(translation.who.title, translation.trace.source)
     compared = translation.way != "own" and writes_french(translation.who.model)
     correct = reference(choice.text, translation.text) if compared else ""
-    for note in (made_up, describe_forcing(translation)):
+    for note in (warn_of_language(choice.text, translation.who), made_up, describe_forcing(translation)):
         if note:
             show_notice(note, "status")
     head = cross_head(translation.trace, options)

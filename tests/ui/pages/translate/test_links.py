@@ -94,3 +94,15 @@ def test_what_is_read_byte_by_byte_is_not_read_either() -> None:
     row = TokenRow(("a", "猫 1/3", "猫 2/3"), (1, 2, 3), (0, 1, 1), (0,) * 3, (None,) * 3, ("", "<0xE7>", "<0x8C>"))
     assert {"1", "2", "M"} <= set(re.findall(r"\w+", describe_unread("M", row)))
     assert describe_unread("M", TokenRow(("a",), (1,), (0,), (0,), (None,))) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [("Die Katze ist müde und schläft.", True), ("Кошка спит на диване.", True), (TEXT, False)],
+    ids=["German", "Russian", "English"],
+)
+def test_a_text_that_is_not_english_is_warned_of(text: str, warned: bool) -> None:
+    page = asked("translate", text=text)
+    stands(page)
+    assert ("headlight-en-fr was made for English to French." in notes(page)) is warned
