@@ -31,10 +31,10 @@ def figure(number: float) -> str:
         text = f"{size:.3g}"
     else:
         text = f"{size:.2f}" if size >= 0.005 or size == 0 else f"{size:.1g}"
-    return _bracketed(typeset_number(text), number < 0)
+    return _add_brackets(typeset_number(text), number < 0)
 
 
-def _bracketed(size: str, is_negative: bool) -> str:
+def _add_brackets(size: str, is_negative: bool) -> str:
     return f"(−{size})" if is_negative else f"({size})" if "×" in size else size
 
 
@@ -44,7 +44,7 @@ def format_four_digits(number: float) -> str:
     >>> format_four_digits(0.038912), format_four_digits(-1.5)
     ('0.03891', '(−1.5)')
     """
-    return _bracketed(typeset_number(f"{abs(number):.4g}"), number < 0)
+    return _add_brackets(typeset_number(f"{abs(number):.4g}"), number < 0)
 
 
 def format_sum(numbers: Iterable[float]) -> str:
