@@ -13,6 +13,7 @@ from attention.view import View
 from i18n import _
 from inference import TraceRequest, UserError
 from inference.cancellation import Cancelled
+from inference.files.embedded import OWN
 from inference.text.words import is_chinese
 from ui.input.unknown_words import require_readable, show_unknown_words
 from ui.run.downloading import offer_or_show
@@ -178,7 +179,9 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
     old = get_trace_store().find(id_of(before))
-    if before.opened or old is None or get_backend().status(after.model, after.revision or None) != "loaded":
+    # The app's own models load in a second, and may answer from the stored answers without being loaded.
+    ready = after.model in OWN or get_backend().status(after.model, after.revision or None) == "loaded"
+    if before.opened or old is None or not ready:
         return {}, []
     try:
         new = get_backend().trace(request_of(after))

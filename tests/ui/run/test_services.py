@@ -65,7 +65,7 @@ def test_every_question_of_a_visitor_has_its_time() -> None:
             lambda: late.traces([TraceRequest(EMBEDDED, "a cat")]),
             lambda: late.inspect(TextSizes(EMBEDDED, texts=("a cat",))),
         ):
-            with pytest.raises(Cancelled, match="-1 seconds"):
+            with pytest.raises(Cancelled, match="−1 seconds"):
                 question()
     finally:
         set_visitor_source(page_visitor)
@@ -74,7 +74,7 @@ def test_every_question_of_a_visitor_has_its_time() -> None:
 @pytest.mark.slow
 def test_the_page_says_what_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(get_backend(), "settings", replace(get_backend().settings, answer_seconds=-1.0))
-    says(asked("explore", text="a text that takes too long"), "-1 seconds")
+    says(asked("explore", text="a text that takes too long"), "−1 seconds")
 
 
 @pytest.mark.slow
