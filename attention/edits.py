@@ -219,16 +219,15 @@ def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
 
-def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
-    """Yield control patches: each set ``draws`` times, with a different seed for each patch.
+def random_patches(taken: tuple[Patch, ...], seed: int) -> tuple[Patch, ...]:
+    """Return control patches for a patch set, with the seeds from ``seed`` to ``seed`` + len(taken) - 1.
 
     A patch with a seed adds a random vector that has the same norm as the donor's change.
 
-    >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
-    [0, 1, 2, 3]
+    >>> [patch.seed for patch in random_patches((PatchResidual(0, ((1, 1),)), PatchResidual(1, ((1, 1),))), 4)]
+    [4, 5]
     """
-    for at, mine in enumerate(set for set in sets for _ in range(draws)):
-        yield tuple(replace(take, seed=seed + at * len(mine) + number) for number, take in enumerate(mine))
+    return tuple(replace(patch, seed=seed + number) for number, patch in enumerate(taken))
 
 
 def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:

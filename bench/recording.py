@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, count_embedded, inputs, text_of, tokenizer
 from bench.report import ReportRow, ratio, time_in_turns, upper_limit_row
+
+if TYPE_CHECKING:
+    from attention.mask import FloatArray
+    from inference.tasks.edit_effects import Effect
 
 FORWARD_LIMIT = 1.10
 FORWARD_REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 30, (BERT_BASE, 512): 14}
@@ -173,11 +179,14 @@ def _row(model: str, what: str, here: Any, there: Any) -> ReportRow:
     from dataclasses import replace
 
     from attention.comparison import align
-    from attention.edits import head_patches, paired_tokens, random_patches, residual_patches
+    from attention.edits import head_patches, paired_tokens, patching_effect, random_patches, residual_patches
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from inference.runners import edit_effects
-    from probing.statistics import draws
+    from probing.statistics import COMPARED, compare_with_random
+
+    def numbers(effect: Effect) -> FloatArray:
+        return effect.values[:, :1] - effect.values[:, 1:] if effect.names else effect.values
 
     backend = LocalBackend()
     left, right = (View(trace, words=True) for trace in backend.traces(
@@ -187,20 +196,25 @@ def _row(model: str, what: str, here: Any, there: Any) -> ReportRow:
         *residual_patches(left.layers, pairs),
         *head_patches([*product(range(left.layers), range(left.heads))], pairs),
     ]
-    places, width = len(sets), left.heads
-    states_of, heads_of = sets[: -left.layers * width], sets[-left.layers * width :]
-    sets = [*sets, *random_patches(states_of, draws(len(pairs))), *random_patches(heads_of, draws(width))]
     loaded = backend.loaded(model, None, here.HEAD)
+    ends = [numbers(edit_effects.answer(loaded, one))[0] for one in (here, there)]
+
+    def effects(some: Sequence[Any]) -> FloatArray:
+        parts = [tuple(some[at : at + AT_ONCE]) for at in range(0, len(some), AT_ONCE)]
+        values = [numbers(edit_effects.answer(loaded, replace(here, edits=part, other=there))) for part in parts]
+        return patching_effect(np.concatenate(values), *ends)
+
+    def random_effects(asked: Sequence[tuple[int, int]]) -> FloatArray:
+        return effects([random_patches(sets[at], (at * COMPARED + number) * left.layers) for at, number in asked])
+
     wall, processor = [], []
     for _ in range(ROUNDS):
         began, used = time.perf_counter(), time.process_time()
-        for at in range(0, len(sets), AT_ONCE):
-            some = tuple(sets[at : at + AT_ONCE])
-            edit_effects.answer(loaded, replace(here, edits=some, other=there))
+        random = compare_with_random(effects(sets), random_effects)
         wall.append(time.perf_counter() - began)
         processor.append(time.process_time() - used)
     told = f"{median(wall):.1f} s (processor {median(processor):.1f} s)"
-    note = f"median of {ROUNDS}; {len(sets)} readings, of which {len(sets) - places} are random changes"
+    note = f"median of {ROUNDS}; {len(sets)} readings, and {random.made.sum()} of random changes"
     name = f"tired | wide, {what} of {model}: every vector and head taken from the other text"
     return upper_limit_row(name, CARRY_LIMIT, median(wall), told, note)
 

@@ -16,7 +16,7 @@ from probing.corpus import HALVES, AnnotatedCorpus
 from probing.fine_tuning_changes import lead_threshold, mean_lead
 from probing.results import held_out_best, name_heads, of_relation, rule
 from probing.score import HitCounts, RelationCounts
-from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, count_by_chance, row_thresholds
+from probing.statistics import COMPARED, FIRST, LEVEL, MOVED, NEAREST, SUBJECT, Integers, count_by_chance
 
 TIMES = 1000  # number of simulated sets
 LUCK_SENTENCES, LINKS = 60, 6  # as in the app's ready-made set
@@ -214,7 +214,7 @@ def _note(before: float | None = None) -> str:
 LUCK_CLAIMS_SENTENCES = 40  # sentences with a pronoun, as in the app's ready-made set
 PRONOUNS = AnnotatedCorpus("csv", UNLIKE, ("source to target", "target to source"), "")
 LUCK_CLAIMS_RELATION = "coref"
-POOL, DRAWS = 40, 4  # random changes per head: in the pool that sets are drawn from, and on the page
+POOL = 60  # random changes per head in the pool that sets are drawn from
 TEXTS = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
@@ -271,23 +271,22 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row that checks a statement of the page Side by side: how many random changes are large.
+    """Return a row that checks a statement of the pages Similarity and Activation patching on random changes.
 
-    The page states a range for the number of heads with large changes by chance. The row has the rate at which the
-    number is outside this range.
+    The pages state how many heads exceed all their random changes by chance, as a range. The row has the rate at which
+    the number is outside this range if every change is random.
     """
     pool, random = _pool(), np.random.default_rng(0)
+    mean, low, high = count_by_chance(pool[..., 0].size)
     outside, counts = [], []
     for _ in range(TIMES):
-        drawn = np.take_along_axis(pool, random.random(pool.shape).argsort(axis=-1)[..., : 1 + DRAWS], axis=-1)
-        rows = drawn[..., 1:].reshape(len(pool), -1)
-        many = int((drawn[..., 0] > row_thresholds(rows)[:, None]).sum())
-        mean, low, high = count_by_chance(rows, pool.shape[1])
+        drawn = np.take_along_axis(pool, random.random(pool.shape).argsort(axis=-1)[..., : 1 + COMPARED], axis=-1)
+        many = int((drawn[..., 0] > np.maximum(drawn[..., 1:].max(axis=-1), MOVED)).sum())
         outside.append(not low <= many <= high)
         counts.append(many)
     note = f"{TIMES:,} sets from {POOL} draws of each head; {np.mean(counts):.1f} heads on average, {mean:.1f} stated"
     return _row(
-        "Side by side: random changes of all heads fall outside the range stated", float(np.mean(outside)), note
+        "Activation patching: random changes of all heads fall outside the range stated", float(np.mean(outside)), note
     )
 
 
@@ -307,7 +306,8 @@ def _pool() -> FloatArray:
     backend = LocalBackend()
     left, right = (View(trace) for trace in backend.traces([TraceRequest(text=text) for text in TEXTS]))
     pairs = paired_tokens(left, right, align(left, right)[0])
-    sets = list(random_patches(head_patches([*product(range(left.layers), range(left.heads))], pairs), POOL))
+    heads = head_patches([*product(range(left.layers), range(left.heads))], pairs)
+    sets = [random_patches(head, at * POOL + draw) for at, head in enumerate(heads) for draw in range(POOL)]
     here, there = (VectorEffects(EMBEDDED, text=text) for text in TEXTS)
     loaded = backend.loaded(EMBEDDED, None, here.HEAD)
     ends = [edit_effects.answer(loaded, question).values[0] for question in (here, there)]

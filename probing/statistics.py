@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from math import ceil, comb, exp, lgamma, sqrt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,11 @@ from attention.mask import FloatArray
 from i18n import gettext_lazy
 
 Numbers = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 Z = 1.959963984540054  # standard deviations around the mean that contain 95 % of a normal distribution
 
-DRAWS = 3  # minimal number of random patches per site (word or head)
-# Minimal number of random patches per row, so that another exceeds USUAL of them with probability 1/20.
-ROW_DRAWS = 39
-USUAL = 0.95  # share of random patches that a site must exceed to be marked
+COMPARED = 19  # random changes of a site; one effect in 20 exceeds all of them by chance
+ROUNDS = (1, 2, 4, 12)  # random changes made together; a site with a larger one gets no further ones
 MOVED = 1e-6  # smallest change that is not a rounding error
 
 
@@ -40,94 +40,72 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return 100 * low if hits else 0.0, 100 * high if hits < n else 100.0
 
 
-def draws(width: int) -> int:
-    """Return how many random patches to make at each site of a row of ``width`` sites (words or heads).
+@dataclass(frozen=True, eq=False)
+class RandomChanges:
+    """Random changes of sites (words or heads), each as large as the change that is tested at its site.
 
-    All sites of the row together then have at least ROW_DRAWS random effects, enough for a threshold.
-
-    >>> draws(12), draws(4), draws(60)
-    (4, 10, 3)
-    """
-    return max(DRAWS, ceil(ROW_DRAWS / width))
-
-
-def row_thresholds(drawn: FloatArray) -> FloatArray:
-    """Return the effect that a random patch exceeds with a probability of at most 5 %, by row, (row,).
-
-    ``drawn`` (row, draw) are the effects of random patches. The threshold is NaN if a row has too few nonzero effects.
-    """
-    return np.array([upper_threshold(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
-
-
-def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many sites would exceed the threshold of their row by chance, as (mean, low, high).
-
-    A site is a word or a head, and each row has ``width`` sites. ``low`` and ``high`` are the ends of a 95 % range of
-    the number of sites in all rows together. ``drawn`` (row, draw) are the effects of random patches, from which the
-    thresholds are computed.
-    """
-    return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
-
-
-def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
-    return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
-
-
-def upper_threshold(draws: Numbers, share: float) -> float:
-    """Return a threshold that a new draw exceeds with probability at most 1 - ``share``.
-
-    It is the ⌈share · (n + 1)⌉-th smallest of the n given draws, NaN if they are too few. The only assumption is that
-    all draws have the same distribution.
-
-    >>> upper_threshold(np.arange(39.0), 0.95), upper_threshold(np.arange(18.0), 0.95)
-    (37.0, nan)
-    """
-    rank = _rank(len(draws), share)
-    return float(np.sort(draws)[rank - 1]) if rank <= len(draws) else np.nan
-
-
-def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return how many new draws would exceed the threshold of their row by chance, as (mean, low, high).
-
-    ``low`` and ``high`` are the ends of a 95 % range of the number in all rows together. ``rows`` has a pair for each
-    row: the number of new draws, and the number of earlier draws from which ``upper_threshold`` was computed with
-    ``share``. The number in a row has a beta-binomial distribution, because the threshold is itself random. Rows with
-    too few earlier draws have no threshold and add nothing.
-
-    >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
-    [2.94, 0, 7]
-    """
-    chances = np.ones(1)
-    for places, draws in rows:
-        rank = _rank(draws, share)
-        if rank <= draws:
-            chances = np.convolve(chances, _beta_binomial(places, draws + 1 - rank, rank))
-    below = np.cumsum(chances)
-    mean = float(chances @ np.arange(len(chances)))
-    return mean, int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
-
-
-def _beta_binomial(n: int, a: int, b: int) -> Numbers:
-    """Return the beta-binomial probabilities of 0 to n.
-
-    >>> _beta_binomial(1, 1, 3).round(2).tolist()
-    [0.75, 0.25]
+    ``made`` is the number of random changes of each site, at most COMPARED, and ``largest`` their largest effect, NaN
+    without any. A site has fewer than COMPARED if its own effect is not above MOVED, or if a random change had a larger
+    effect. ``complete`` is False if the visitor stopped before all sites were compared.
     """
 
-    def beta(one: int, other: int) -> float:
-        return lgamma(one) + lgamma(other) - lgamma(one + other)
+    made: Integers
+    largest: FloatArray
+    complete: bool = True
 
-    return np.array([comb(n, k) * exp(beta(k + a, n - k + b) - beta(a, b)) for k in range(n + 1)])
+    def exceeded_by(self, effects: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return True for each site whose effect is larger than those of all COMPARED random changes."""
+        found: npt.NDArray[np.bool_] = (self.made == COMPARED) & (effects > self.largest)
+        return found
+
+    def part(self, sites: slice, shape: tuple[int, ...]) -> RandomChanges:
+        """Return the random changes of some sites, in another shape."""
+        return RandomChanges(self.made[sites].reshape(shape), self.largest[sites].reshape(shape), self.complete)
 
 
-def _rank(draws: int, share: float) -> int:
-    return ceil(share * (draws + 1) - 1e-9)
+def compare_with_random(
+    effects: FloatArray, measure: Callable[[Sequence[tuple[int, int]]], FloatArray]
+) -> RandomChanges:
+    """Compare the effect at each site with the effects of random changes of the same size at this site.
+
+    ``effects`` (site,) may be NaN. ``measure`` returns the effects of random changes, given pairs (site, number of the
+    random change); fewer than asked end the comparison. If a change acts like a random one, its effect exceeds all
+    COMPARED random effects with a probability of 1/20. A site is left at the first larger random effect, which decides
+    its result (J. Besag and P. Clifford, 1991, doi:10.1093/biomet/78.2.301).
+
+    >>> found = compare_with_random(np.array([3.0, 1.0]), lambda asked: np.array([2.0 for _ in asked]))
+    >>> found.made.tolist(), found.largest.tolist(), found.exceeded_by(np.array([3.0, 1.0])).tolist()
+    ([19, 1], [2.0, 2.0], [True, False])
+    """
+    made, largest = np.zeros(len(effects), np.int64), np.full(len(effects), np.nan, np.float32)
+    for most in np.cumsum(ROUNDS):
+        left = np.flatnonzero((effects > MOVED) & ~(largest >= effects))
+        asked = [(int(site), number) for site in left for number in range(made[site], most)]
+        drawn = measure(asked) if asked else np.zeros(0, np.float32)
+        for (site, _number), effect in zip(asked, drawn, strict=False):
+            largest[site] = np.fmax(largest[site], effect)
+            made[site] += 1
+        if len(drawn) < len(asked):
+            return RandomChanges(made, largest, complete=False)
+    return RandomChanges(made, largest)
+
+
+def count_by_chance(sites: int) -> tuple[float, int, int]:
+    """Return how many of ``sites`` exceed all their random changes by chance, as (mean, low, high).
+
+    ``low`` and ``high`` are the ends of a 95 % range, if the sites are independent.
+
+    >>> count_by_chance(72)
+    (3.6, 1, 8)
+    """
+    p = 1 / (COMPARED + 1)
+    below = np.cumsum([comb(sites, k) * p**k * (1 - p) ** (sites - k) for k in range(sites + 1)])
+    return sites * p, int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
 
 
 LEVEL = 0.05  # probability of any false "more" or "less" in a family of corrected tests
 LEAST_P = 1e-12  # smaller p-values are rounding errors
 MOST_POINTS = 2**18  # maximal size (totals times tests) of a block of probabilities
-Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,15 +39,11 @@ def test_a_map_has_a_set_for_each_layer_and_word_and_one_for_a_word_throughout()
     assert head_patches([(1, 2)], words) == [(PatchHead(1, 2, ((0, 0), (1, 1), (2, 3))),)]
 
 
-def test_no_two_random_changes_are_the_same() -> None:
-    sets = residual_patches(3, (((0, 0),), ((1, 1),)))
-    drawn = list(random_patches(sets, 4, seed=7))
-    seeds = [take.seed for mine in drawn for take in mine]
-    assert len(drawn) == 4 * len(sets)
-    assert min(seed for seed in seeds if seed is not None) == 7
-    assert len({(mine[0].layer, len(mine), mine[0].seed) for mine in drawn}) == len(drawn)
-    throughout = [take.seed for take in drawn[-1]]
-    assert len(set(throughout)) == 3, "another direction in every layer"
+def test_every_layer_of_a_random_change_has_its_own_seed() -> None:
+    throughout = residual_patches(3, (((0, 0),), ((1, 1),)))[-1]
+    drawn = random_patches(throughout, 7)
+    assert [patch.seed for patch in drawn] == [7, 8, 9], "another direction in every layer"
+    assert tuple(replace(patch, seed=None) for patch in drawn) == throughout
 
 
 def test_the_way_is_measured_along_the_line_between_both_answers() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import plotly.graph_objects as go
 
 from attention.mask import FloatArray
@@ -278,7 +279,7 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     theme: Theme,
     title: str,
     *,
-    beyond: FloatArray | None = None,
+    beyond: npt.NDArray[np.bool_] | None = None,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
     """Draw the effect of patching each word at each layer, layers downwards, words to the right.

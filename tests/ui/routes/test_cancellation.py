@@ -83,7 +83,7 @@ def test_what_takes_too_long_is_told_in_a_sentence(what: str, monkeypatch: pytes
     asked = f"{PREFIX}/{trace.id}/{what}?{ViewOptions().query()}&seal={trace_seal(trace.id)}"
     answer = TestClient(Starlette(routes=routes())).get(asked)
     assert answer.status_code == 400
-    assert "-1 seconds" in answer.text
+    assert "−1 seconds" in answer.text
 
 
 def test_a_survey_ends_between_two_heads() -> None:

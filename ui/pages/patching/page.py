@@ -17,6 +17,7 @@ from i18n import _
 from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.edit_effects import BlankEffects, Effect
+from probing.statistics import COMPARED
 from ui.ablation.edits import describe_metric
 from ui.ablation.effects import answers_computation
 from ui.input.composing import compose
@@ -30,7 +31,6 @@ from ui.pages.patching.results import (
     Place,
     describe_patching,
     describe_site,
-    exceeds_band,
     measure_patching,
 )
 from ui.run.notices import show_error, show_notice
@@ -139,7 +139,7 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     left, right = st.columns(2)
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
-        beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
+        beyond=found.state_changes.exceeded_by(found.states), selected=place if kind == "s" else None)  # fmt: skip
     note = _describe_marks(found)
     about = partial(_provenance, found, **({} if found.shift else {"seed": 0}))
     given: dict[str, Any] = {"about": about, "test": note}
@@ -148,7 +148,7 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
-    marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
+    marked = [(int(layer), int(head)) for layer, head in np.argwhere(found.head_changes.exceeded_by(found.heads))]
     mark_heads(figure, marked, "circle-open", theme())
     draw_chart(figure, HEADS, place=right, on_click=_keep_head, computation=found.computation("h"), **given)
     for sentence in effects:
@@ -167,10 +167,10 @@ def _describe_marks(found: PatchingResult) -> str:
     if found.shift:
         return cells
     marks = _(
-        "Marked: beyond 95% of random changes in the layer (n = {words} for vectors, {heads} for heads). "
+        "Marked: beyond all {n} random changes at the same place (chance: 1 in {of}, uncorrected). "
         "A random change is a vector in a random direction, as long as the patch's change.",
-        words=found.random_changes("s"),
-        heads=found.random_changes("h"),
+        n=COMPARED,
+        of=COMPARED + 1,
     )
     return join_sentences(cells, marks)
 
@@ -269,7 +269,6 @@ def _save(found: PatchingResult) -> None:
     rows: list[list[object]] = []
     for layer, word in np.ndindex(*found.states.shape):
         name = "every layer" if layer == found.layers else str(layer)
-        band = found.state_bands[layer]
         rows.append(
             [
                 "vector",
@@ -277,20 +276,21 @@ def _save(found: PatchingResult) -> None:
                 "",
                 found.words[word],
                 _number(float(found.states[layer, word])),
-                _number(float(band)),
-                found.random_changes("s"),
+                _number(float(found.state_changes.largest[layer, word])),
+                int(found.state_changes.made[layer, word]),
             ]
         )
     for layer, head in np.ndindex(*found.heads.shape):
         rows.append(["head", str(layer), head, "", _number(float(found.heads[layer, head])),
-                     _number(float(found.head_bands[layer])), found.random_changes("h")])  # fmt: skip
+                     _number(float(found.head_changes.largest[layer, head])),
+                     int(found.head_changes.made[layer, head])])  # fmt: skip
     names = [
         "taken",
         "layer",
         "head",
         "word",
         "part of the way",
-        "95% of random changes stay within",
+        "largest random effect",
         "random changes",
     ]
     followed = found.metric

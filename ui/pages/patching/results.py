@@ -18,7 +18,7 @@ from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
 from probing.edit_answers import answers_under, sets_per_request
-from probing.statistics import count_by_chance, draws, row_thresholds
+from probing.statistics import COMPARED, RandomChanges, compare_with_random, count_by_chance
 from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
@@ -35,10 +35,10 @@ class PatchingResult:
     """The effects of single patches: the share of the way from the first text's answer (0) to the second's (1).
 
     ``states`` (layer + 1, word) has patches of a word's vector at the input of a single layer; in the last row, the
-    vector is patched in all layers at once. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and
-    ``head_bands`` have a threshold for each row: at most 1 in 20 random changes of the same size exceeds it. An effect
-    is NaN if the user stopped the computation before it was measured. A threshold is NaN if there are too few random
-    changes, or if ``shift`` is set because words have other positions in the second text.
+    vector is patched in all layers at once. ``heads`` (layer, head) has patches of a head's output. ``state_changes``
+    and ``head_changes`` are the random changes of the same sites. An effect is NaN if the user stopped the computation
+    before it was measured. No site has random changes if ``shift`` is set because words have other positions in the
+    second text.
     """
 
     metric: PatchingMetric
@@ -49,9 +49,8 @@ class PatchingResult:
     after: Effect
     states: FloatArray
     heads: FloatArray
-    state_bands: FloatArray
-    head_bands: FloatArray
-    luck: tuple[float, int, int]  # heads above their bands by chance: mean and 95 % range
+    state_changes: RandomChanges
+    head_changes: RandomChanges
     part: str
     shift: str = ""  # a sentence if corresponding words have other positions; nothing is then compared with chance
 
@@ -85,14 +84,6 @@ class PatchingResult:
             align=align, paired_tokens=paired_tokens, answers_under=answers_under, replace=replace,
             patching_effect=patching_effect, **made)  # fmt: skip
 
-    def random_changes(self, kind: str) -> int:
-        """Return the number of random changes from which the threshold of a layer is computed.
-
-        ``kind`` is "h" for the map of heads, or "s" for the map of residual vectors.
-        """
-        places = self.heads.shape[1] if kind == "h" else len(self.pairs)
-        return places * draws(places)
-
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
         """Return the patches that are applied together for a cell of a map.
 
@@ -123,26 +114,24 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
     sets = [taken for kind in kinds for taken in kind]
-    times = [draws(len(pairs)), draws(views[0].heads)]
-    seeds = [0, times[0] * len(kinds[0]) * layers]  # the two ranges of seeds do not overlap
+    tokens = len(views[0].trace.source)
+    found = _ask_all(followed, sets, tokens, _("Patching each activation"))
+    effects = np.full(len(sets), np.nan, np.float32)
+    effects[: len(found)] = patching_effect(found, *ends) if len(found) else []
     shift = describe_shift(views, pairs)
-    random = [
-        taken
-        for kind, many, seed in zip(kinds, times, seeds, strict=True)
-        for taken in random_patches(kind, many, seed)
-        if not shift
-    ]
-    found = _ask_all(followed, [*sets, *random], len(views[0].trace.source))
-    shares = np.full(len(sets) + len(random), np.nan, np.float32)
-    shares[: len(found)] = patching_effect(found, *ends) if len(found) else []
-    split, drawn = len(kinds[0]), shares[len(sets) :]
-    state_draws = drawn[: 0 if shift else split * times[0]].reshape(layers + 1, -1)
-    head_draws = drawn[state_draws.size :].reshape(layers, -1)
+
+    def random_effects(asked: Sequence[tuple[int, int]]) -> FloatArray:
+        drawn = [random_patches(sets[site], (site * COMPARED + number) * layers) for site, number in asked]
+        values = _ask_all(followed, drawn, tokens, _("Comparing with random changes"))
+        return patching_effect(values, *ends) if len(values) else np.zeros(0, np.float32)
+
+    tested = effects if not shift and len(found) == len(sets) else np.full_like(effects, np.nan)
+    random, split = compare_with_random(tested, random_effects), len(kinds[0])
+    states, heads = (layers + 1, len(pairs)), (layers, views[0].heads)
     return PatchingResult(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
-        shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
-        row_thresholds(state_draws), row_thresholds(head_draws),
-        count_by_chance(head_draws, views[0].heads), part, shift)  # fmt: skip
+        effects[:split].reshape(states), effects[split:].reshape(heads),
+        random.part(slice(0, split), states), random.part(slice(split, None), heads), part, shift)  # fmt: skip
 
 
 def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
@@ -170,13 +159,13 @@ def _residual_part(part: str) -> str:
     return "decoder" if part == "cross" else part
 
 
-def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int) -> FloatArray:
+def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int, doing: str) -> FloatArray:
     """Return the metric of each set, (set, number), with fewer sets if the reader stops."""
     step = sets_per_request(tokens)
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
     found: list[FloatArray] = []
-    for at in stoppable_steps(mark, len(starts), _("Patching each activation")):
+    for at in stoppable_steps(mark, len(starts), doing):
         some = tuple(sets[starts[at] : starts[at] + step])
         found.append(followed.numbers(run_metric(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
@@ -256,34 +245,24 @@ def _heads(found: PatchingResult) -> str:
         head=head,
         share=share,
     )
-    if not np.isfinite(found.head_bands).any():
+    if found.shift or not found.head_changes.complete:
         return said
-    many = int(exceeds_band(found.heads, found.head_bands).sum())
-    mean, low, high = found.luck
+    mean, low, high = count_by_chance(found.heads.size)
     return _(
-        "{said} {many} of {heads} heads exceed 95% of {n} random changes in their layer; chance: {mean:.0f} (95% range "
+        "{said} {many} of {heads} heads exceed all {n} random changes of their output; chance: {mean:.0f} (95% range "
         "{low} to {high}).",
         said=said,
-        many=many,
+        many=int(found.head_changes.exceeded_by(found.heads).sum()),
         heads=found.heads.size,
-        n=found.random_changes("h"),
+        n=COMPARED,
         mean=mean,
         low=low,
         high=high,
     )
 
 
-def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return a boolean map of the ``shares`` (row, place) that exceed the threshold of their row.
-
-    ``bands`` (row,) are the thresholds; if a threshold is NaN, no share of the row exceeds it.
-    """
-    found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
-    return found
-
-
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """Describe the effect of the selected patch, next to random changes, and the answer after it.
+    """Describe the effect of the selected patch, next to its random changes, and the answer after it.
 
     ``kind`` is "h" for a head or "s" for a vector, and ``place`` the (row, column) in its map. ``effect`` is the
     model's answer with the patch.
@@ -291,7 +270,7 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
     layer, at = place
     if kind == "h":
         what = head_name(layer, at)
-        share, band = found.heads[place], found.head_bands[layer]
+        share, random = found.heads[place], found.head_changes
     else:
         word = found.words[at]
         what = (
@@ -299,15 +278,16 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
             if layer == found.layers
             else _("the vector of “{word}” entering layer {layer}", word=word, layer=layer)
         )
-        share, band = found.states[place], found.state_bands[layer]
+        share, random = found.states[place], found.state_changes
+    made, largest = int(random.made[place]), float(random.largest[place])
     goes = (
         gettext_lazy("Patching {what} has an effect of {share}.")
-        if np.isnan(band)
+        if not made or (made < COMPARED and largest < share)  # not compared, or stopped before a larger one
         else gettext_lazy(
-            "Patching {what} has an effect of {share}; 95% of {n} random changes of the same size have at most {band}."
+            "Patching {what} has an effect of {share}; random changes of the same size (n = {n}) reach {band}."
         )
     )
-    values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}
+    values = {"band": format_small(largest), "n": made} if made else {}
     said = _(goes, what=what, share=format_small(float(share)), **values)
     answer = describe_answer(found, effect)
     return join_sentences(said, _("Then {answer}.", answer=answer), _probabilities(found, effect)) if answer else said

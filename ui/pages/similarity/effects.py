@@ -19,7 +19,7 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect
 from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityEffects
-from probing.statistics import count_by_chance, draws, row_thresholds
+from probing.statistics import COMPARED, RandomChanges, compare_with_random, count_by_chance
 from ui.ablation.edits import Head
 from ui.ablation.effects import head_effects_computation, heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
@@ -41,25 +41,19 @@ MAP = "similarity_heads"
 class CosineChanges:
     """The change of the cosine similarity of two texts by ablating each head in both, shape (layer, head).
 
-    A change is NaN if it was not computed. ``bands`` (layer,) is a threshold: at most 1 in 20 random changes of the
-    same size exceeds it. ``luck`` is the number of heads that exceed their threshold by chance: the mean, and the ends
-    of a 95 % range.
+    A change is NaN if it was not computed. ``random`` are random changes of each of ``places``, of the same size; their
+    effects have no sign.
     """
 
     places: tuple[Head, ...]
     changes: FloatArray
-    bands: FloatArray
-    luck: tuple[float, int, int]
-    draws: int  # random changes of a layer
+    random: RandomChanges
 
     @property
     def beyond(self) -> list[Head]:
-        """Return the heads whose ablation changes the cosine similarity by more than random changes do.
-
-        The threshold of each layer is in ``bands``.
-        """
-        limits = np.where(np.isnan(self.bands), np.inf, self.bands)[:, None]
-        return [(int(layer), int(head)) for layer, head in np.argwhere(np.abs(self.changes) > limits)]
+        """Return the heads whose ablation changes the cosine similarity by more than all random changes do."""
+        sizes = np.abs(self.changes[tuple(np.transpose(self.places))])
+        return [place for place, beyond in zip(self.places, self.random.exceeded_by(sizes), strict=True) if beyond]
 
 
 def draw_heads(choice: ViewState, found: WordTable) -> None:
@@ -79,9 +73,10 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
     note = _(
-        "Marked: beyond 95% of random changes in the layer. A random change adds a random vector of equal "
-        "length to a head's output in both texts (n = {n} per layer).",
-        n=heads.draws,
+        "Marked: beyond all {n} random changes of the same head (chance: 1 in {of}, uncorrected). A random change adds "
+        "a random vector of equal length to its output in both texts.",
+        n=COMPARED,
+        of=COMPARED + 1,
     )
     about = partial(table_provenance, found)
     draw_chart(figure, MAP, on_click=keep_head, about=about, computation=_ablations(found), test=note)
@@ -111,10 +106,6 @@ def measure_heads(found: WordTable) -> CosineChanges:
     """
     asked = found.request
     places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
-    width = max(head for _layer, head in places) + 1
-    many = draws(width)
-    sets: list[tuple[Any, ...]] = [(Ablate(*place),) for place in places]
-    sets += [(PatchHead(*place, (), seed=at * many + draw),) for at, place in enumerate(places) for draw in range(many)]
     question = SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling)
 
     def numbers(some: Sequence[tuple[Any, ...]]) -> FloatArray:
@@ -122,15 +113,18 @@ def measure_heads(found: WordTable) -> CosineChanges:
         return effect.values[:, 0]
 
     tokens = max(len(found.answer.row_a), len(found.answer.row_b))
-    changes = np.full(len(sets), np.nan, np.float32)
-    measured = measure_changes(f"similar:{question.key}", sets, tokens, _("Running the model"), numbers)
+    mark, doing = f"similar:{question.key}", _("Running the model")
+    changes = np.full(len(places), np.nan, np.float32)
+    measured = measure_changes(mark, [(Ablate(*place),) for place in places], tokens, doing, numbers)
     changes[: len(measured)] = measured
-    layers = sorted({layer for layer, _head in places})
-    drawn = np.full((max(layers) + 1, width * many), np.nan, np.float32)
-    for at, (layer, head) in enumerate(places):
-        drawn[layer, head * many : (head + 1) * many] = np.abs(changes[len(places) + at * many :][:many])
-    mapped = as_head_map(places, changes[: len(places)])
-    return CosineChanges(tuple(places), mapped, row_thresholds(drawn), count_by_chance(drawn, width), width * many)
+
+    def random_changes(asked: Sequence[tuple[int, int]]) -> FloatArray:
+        sets: list[Any] = [(PatchHead(*places[site], (), seed=site * COMPARED + number),) for site, number in asked]
+        return np.abs(measure_changes(mark, sets, tokens, _("Comparing with random changes"), numbers))
+
+    stopped = len(measured) < len(places)
+    random = compare_with_random(np.full_like(changes, np.nan) if stopped else np.abs(changes), random_changes)
+    return CosineChanges(tuple(places), as_head_map(places, changes), random)
 
 
 def describe_heads(heads: CosineChanges) -> str:
@@ -141,14 +135,15 @@ def describe_heads(heads: CosineChanges) -> str:
         head=head_label(int(layer), int(head)),
         change=float(heads.changes[layer, head]),
     )
-    if not np.isfinite(heads.bands).any():
+    known = int(np.isfinite(heads.changes).sum())
+    if known < len(heads.places) or not heads.random.complete:
         return change
-    mean, low, high = heads.luck
+    mean, low, high = count_by_chance(known)
     return _(
         "{change} {many} of {heads} heads exceed random changes; chance: {mean:.0f} (95% range {low} to {high}).",
         change=change,
         many=len(heads.beyond),
-        heads=int(np.isfinite(heads.changes).sum()),
+        heads=known,
         mean=mean,
         low=low,
         high=high,

@@ -81,7 +81,7 @@ def test_a_part_that_takes_too_long_is_told() -> None:
     run = VectorRun(Pooled(texts=TEXTS), ask, lambda: CancelToken(seconds=-1))
     run.start().wait(120)
     assert run.state == "failed"
-    assert "-1 seconds" in str(run.error)
+    assert "−1 seconds" in str(run.error)
 
 
 def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:
