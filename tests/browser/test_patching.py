@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 from attention.edits import PatchResidual
 from inference import LocalBackend
 from inference.tasks.edit_effects import BlankEffects
+from probing.statistics import COMPARED, MOVED
 from tests.support.browser import PHONE, Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, box_of, click_cell, file_of, open_page, said, table_of
@@ -44,7 +45,11 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     names = table.index(next(row for row in table if row[:2] == ["taken", "layer"]))
     mine = [row for row in table[names:] if row[:4] == ["vector", "3", "", "tired → wide"]]
     assert float(mine[0][4]) == pytest.approx(share, abs=2e-4)
-    assert {row[-1] for row in table[names + 1 :] if row[0] == "head"} == {"48"}
+    compared = [(float(row[4]), float(row[5] or "nan"), int(row[6])) for row in table[names + 1 :] if row[0] == "head"]
+    assert {number for *_, number in compared} <= {*range(COMPARED + 1)}
+    left = [(effect, largest) for effect, largest, number in compared if 0 < number < COMPARED]
+    assert all(effect <= largest for effect, largest in left), "a larger random change ends the comparison"
+    assert all((effect <= MOVED) == (number == 0) for effect, _largest, number in compared)
     assert len(table) - names - 1 == 7 * 16 + 6 * 12
 
     click_cell(page, (3, 13), (7, 16))
