@@ -68,21 +68,23 @@ def choice_of(pointed: Pointed) -> ViewState:
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
-    """Return the fields of the view state on which the numbers of a step's view depend.
+    """Return the input from which the answer to a step's question is computed.
 
-    They include the model, the text and the stack, but no selected head or word.
+    It is that of the step's link, whichever stack, words or model the reader looks at. If the step asks for the
+    reader's own text, text and model are those of ``choice``.
     """
-    part = "cross" if view_named(pointed.page) == "translate" else choice.part
+    own = choice_of(pointed)
+    read = choice if pointed.yours else own
     return CheckInput(
-        model=choice.model,
-        text=choice.text,
-        pair=choice.pair,
-        target=choice.target,
-        revision=choice.revision,
-        part=part,
-        words=choice.words,
-        special=choice.special,
-        cut=choice.cut,
+        model=read.model,
+        text=read.text,
+        pair=read.pair,
+        target=read.target,
+        revision=read.revision,
+        part="cross" if view_named(pointed.page) == "translate" else own.part,
+        words=own.words,
+        special=own.special,
+        cut=read.cut,
     )
 
 
@@ -212,13 +214,21 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, held: str) -
     )
     if shown is None:
         return StepView(asked)
-    view, _survey, selection = shown
+    drawn, _survey, selection = shown
+    try:
+        view = asked.view()  # The reader may look at another stack, or at words instead of tokens.
+    except Unanswerable:
+        view = drawn
     own = choice_of(pointed)
-    clicked = None if choice.focus in (None, own.focus) else choice.focus
+    clicked = None if choice.focus in (None, own.focus) or _stack(drawn) != _stack(view) else choice.focus
     key = next(
         (at for at, cell in enumerate(view.keys) if clicked is not None and clicked in range(*cell.pieces)), None
     )
     return StepView(asked, view, (selection["layer"], selection["head"]), True, key)
+
+
+def _stack(view: View) -> str:
+    return view.part or view.trace.part
 
 
 def _blank(choice: ViewState) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,9 +18,15 @@ from tests.support.asking import asked, notes
 from tests.support.words import english
 from ui.pages.lessons.answers import NOT_YET
 from ui.pages.lessons.views import empty_view
+from ui.state.session import CHOICE
 from ui.state.view_state import EXAMPLES
 
 READ = [text for example in EXAMPLES for text in (example["text"], example.get("pair", "")) if text]
+NUMBERED = next(  # a question whose answer is the index of a token
+    at
+    for at, step in enumerate(come_along()["attention"].steps)
+    if step.question is not None and step.question.kind == "token"
+)
 WRONG: dict[str, Any] = {"number": 987.0, "word": "zzz", "head": (0, 0), "token": 1, "text": "I do not know."}
 
 
@@ -166,6 +173,26 @@ def test_the_last_step_leads_to_the_next_lesson() -> None:
     assert any(len(re.findall(r"\d+", note)) == 2 for note in notes(page))
     pressed(page, "lesson_following")
     assert page.query_params["lesson"] in (names[1], [names[1]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "at", "changed"),
+    [
+        ("translation", 4, {"part": "encoder"}),
+        ("claims_translation", 2, {"part": "decoder"}),
+        ("attention", NUMBERED, {"words": True, "special": False}),
+    ],
+)
+def test_another_view_leaves_the_answer_to_the_question(name: str, at: int, changed: dict[str, Any]) -> None:
+    step, slot = come_along()[name].steps[at], f"lesson_{name}_{at}"
+    page = asked("lessons", lesson=name, step=str(at))
+    page.session_state[CHOICE] = replace(page.session_state[CHOICE], **changed)
+    page.run()
+    assert step.question is not None
+    assert {name: getattr(page.session_state[CHOICE], name) for name in changed} == changed
+    answer(page, slot, step.question, right(step))
+    assert "Right." in notes(page)
 
 
 @pytest.mark.slow
