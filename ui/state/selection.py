@@ -281,7 +281,7 @@ def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tu
     """Return the head and the token of the link with the highest excess over its baselines.
 
     This is the default if no token is chosen. ``head`` restricts the search. Without a link between words, return
-    ``head`` and the first word.
+    ``head`` and the first word, or the last word if words attend to earlier words only.
     """
     survey, habits = load_baselines(choice, view)
     asked = None
@@ -292,7 +292,7 @@ def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tu
     if link is not None:
         return (link.layer, link.head), link.query
     words = [i for i, cell in enumerate(view.queries) if not cell.special]
-    return head, words[0] if words else 0
+    return head, words[-1 if view.causal else 0] if words else 0
 
 
 def _head_of_link(choice: ViewState, view: View, focus: int, target: int | None) -> tuple[int, int]:

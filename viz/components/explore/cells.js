@@ -52,10 +52,22 @@ export function wordRange(cells, i) {
   return [start, end];
 }
 
+const CUT = /\s*◌?(\S) (\d)(?:–\d)?\/\d/gu; // bytes of a character, as inference/text/pieces.py names them: “天 1–2/3”
+
+/**
+ * Return the text of the tokens of a word; tokens that are bytes of a character are joined to the character.
+ * @param {Cell[]} cells
+ */
+function joinTokens(cells) {
+  const join = (/** @type {Cell} */ { text, unknown }) =>
+    unknown?.includes(BYTE) ? text.replace(CUT, (_all, character, first) => first === "1" ? character : "") : text;
+  return cells.map(join).join("") || cells.map((cell) => cell.text).join("");
+}
+
 /** Quote the whole word of a token in a sentence. @param {Cell[]} cells @param {number} i */
 export function quoteWord(cells, i) {
   const [start, end] = wordRange(cells, i);
-  const text = cells.slice(start, end).map((cell) => cell.text).join("");
+  const text = joinTokens(cells.slice(start, end));
   return quote([...cells.slice(0, start), { ...cells[start], text }, ...cells.slice(end)], start);
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { cell, PAIR, SENTENCE } from "../shared/cases.mjs";
-import { cellName, continues, filterRange, isPair, quote } from "./cells.js";
+import { cellName, continues, filterRange, isPair, quote, quoteWord } from "./cells.js";
 
 describe("tokens", () => {
   test("pieces of one word belong together", () => {
@@ -29,6 +29,14 @@ describe("tokens", () => {
     assert.equal(quote(SENTENCE, 1), "“the” at position 1");
     assert.equal(quote(SENTENCE, 0), "[CLS]");
     assert.equal(quote([cell("لم", 0)], 0), "“\u2068لم\u2069”");
+  });
+
+  test("bytes of a character are quoted as the character", () => {
+    const bytes = (/** @type {string} */ text) => ({ ...cell(text, 0), unknown: "<0xA0>" });
+    assert.equal(quoteWord([bytes("张 1–2/3"), bytes("张 3/3")], 1), "“张”");
+    assert.equal(quoteWord([bytes("क ◌ि 1/3"), bytes("◌ि 2–3/3")], 0), "“कि”");
+    assert.equal(quoteWord([bytes("张 3/3")], 0), "“张 3/3”", "its first bytes belong to another word");
+    assert.equal(quoteWord([cell("1 1/2", 0)], 0), "“1 1/2”");
   });
 
   test("pair filters leave one segment's rows and columns", () => {

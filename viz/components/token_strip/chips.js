@@ -37,6 +37,7 @@ import { isRtl, joinedForm, visible } from "../shared/texts.js";
 const WIDE = 200; // chips in a window on a wide page
 const NARROW = 90;
 const LONG = 80; // chips above which the box is lower and scrolls
+const OUTSIDE = -2; // the pointer is outside of the row
 const CHIP_MARKS = ["focus", "target", "masked", "removed", "right", "missed", "wrong"];
 
 /** Return the number of visible chips. @param {number} count @param {number} width of the page's column */
@@ -59,8 +60,8 @@ export function createChipRow(hooks) {
     onkeydown,
     onfocusin,
     onfocusout: hooks.onleave,
-    onpointerover,
-    onpointerleave: hooks.onleave,
+    onpointermove,
+    onpointerleave,
   });
   /** @type {RowState} */
   let row = {
@@ -75,6 +76,7 @@ export function createChipRow(hooks) {
     look,
   };
   let built = "";
+  let pointed = OUTSIDE;
   /** @type {HTMLElement|null} */
   let revealed = null;
 
@@ -103,9 +105,19 @@ export function createChipRow(hooks) {
     hooks.onreach(to);
     nodeAt(to)?.focus();
   }
-  /** @param {PointerEvent} event */
-  function onpointerover(event) {
-    if (event.pointerType !== "touch") hooks.onpoint(indexOf(event), event.clientX, event.clientY);
+  /**
+   * Report the chip to which the pointer moves; a chip that appears under a pointer at rest is not meant.
+   * @param {PointerEvent} event
+   */
+  function onpointermove(event) {
+    const i = indexOf(event);
+    if (event.pointerType === "touch" || i === pointed) return;
+    pointed = i;
+    hooks.onpoint(i, event.clientX, event.clientY);
+  }
+  function onpointerleave() {
+    pointed = OUTSIDE;
+    hooks.onleave();
   }
   /** @param {FocusEvent} event */
   function onfocusin(event) {
