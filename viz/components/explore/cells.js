@@ -30,11 +30,12 @@ export const cellName = (cells, i) =>
   (lacking(cells[i].unknown) ? ` ${cells[i].unknown}` : "");
 
 /**
- * Quote a token in a sentence: “it”. Right-to-left text is isolated; a repeated token gets its position.
+ * Quote a token in a sentence: “it”, “##ed” for a subword that continues a word. Right-to-left text is isolated; a
+ * repeated token gets its position.
  * @param {Cell[]} cells @param {number} i
  */
 export function quote(cells, i) {
-  const text = visible(cells[i].text);
+  const text = (continues(cells, i) ? PIECE : "") + visible(cells[i].text);
   const repeated = !cells[i].special && cells.some((cell, j) => j !== i && cell.text === cells[i].text);
   if (cells[i].special) return text;
   const token = RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;

@@ -28,6 +28,7 @@ describe("tokens", () => {
     assert.equal(quote(SENTENCE, 2), "“animal”");
     assert.equal(quote(SENTENCE, 1), "“the” at position 1");
     assert.equal(quote(SENTENCE, 0), "[CLS]");
+    assert.equal(quote(SENTENCE, 5), "“##ed”");
     assert.equal(quote([cell("لم", 0)], 0), "“\u2068لم\u2069”");
   });
 
