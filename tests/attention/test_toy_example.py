@@ -232,6 +232,14 @@ def test_what_cannot_be_read_is_said_and_changes_nothing() -> None:
     assert changed.w_q.tolist() == [[0, 20, 0], [2, 0, 20], [20, 0, 0]]
 
 
+def test_what_cannot_be_read_keeps_the_last_number() -> None:
+    small = example_of("lookup")
+    last = apply_table_edits(small, {"x": {0: {"2": "-2"}}})[0]
+    changed, problems = apply_table_edits(small, {"x": {0: {"2": "abc"}, 1: {"1": "3"}}}, last)
+    assert len(problems) == 1
+    assert changed.x.tolist() == [[1, -2, 0], [3, 1, 0], [0, 0, 1]]
+
+
 @pytest.mark.parametrize("typed", [None, "", "  "])
 def test_an_emptied_cell_is_zero_and_a_token_is_never_without_a_name(typed: str | None) -> None:
     assert apply_table_edits(example_of("lookup"), {"x": {0: {"1": typed}}})[0].x[0, 0] == 0

@@ -270,7 +270,7 @@ def _edits() -> dict[str, Any]:
 
 
 def _type() -> None:
-    _keep(apply_table_edits(st.session_state[BASE], _edits())[0])
+    _keep(apply_table_edits(st.session_state[BASE], _edits(), get_example()[1])[0])
     options = get_params(ByHandOptions)
     st.session_state[MADE] = (options.preset, options.numbers)
 

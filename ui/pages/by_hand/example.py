@@ -158,13 +158,13 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
 
 
 def apply_table_edits(
-    example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]
+    example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]], last: Example | None = None
 ) -> tuple[Example, list[str]]:
     """Return the example with the edits applied, and a sentence for each cell that is not a number.
 
     ``edits`` is {matrix: {row: {column: text}}}. Columns are counted from "1"; the column "name" holds the row
     name of X or E. An emptied cell is 0, an emptied name the default such as "token 2". An unreadable number
-    leaves its cell unchanged.
+    leaves the cell's number in ``last``, an example of the same sizes, or else in ``example``.
     """
     changed: dict[str, Any] = {name: getattr(example, name).copy() for name in MATRICES}
     names = {field: list(getattr(example, field)) for field in NAMES.values()}
@@ -180,6 +180,7 @@ def apply_table_edits(
                 try:
                     changed[matrix][row, int(column) - 1] = read_number(typed)
                 except UserError as refusal:
+                    changed[matrix][row, int(column) - 1] = getattr(last or example, matrix)[row, int(column) - 1]
                     problems.append(
                         gettext_lazy(
                             "{matrix}, row {row}, column {column}: {problem}",
