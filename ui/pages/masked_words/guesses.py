@@ -21,7 +21,7 @@ from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, download_table, draw_table, page_provenance, texts_provenance
-from ui.show.text import join_sentences, likelihood, percent
+from ui.show.text import join_sentences, likelihood, percent, times
 from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
 from viz.paper.notebook import Computation
@@ -247,14 +247,11 @@ def two_sentences(who: PageModel) -> None:
 def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     """Describe the preferred word in each sentence, and the change of the odds."""
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
-    first, second = ((words[value < 0], exp(min(abs(value), 50))) for value in odds)
+    first, second = (times(value, *words) for value in odds)
     return _(
-        "“{first}” is {often:,.1f} times as likely in the first sentence, “{second}” "
-        "{often_second:,.1f} times in the second; odds change by {turn:.1f} bits.",
-        first=first[0],
-        often=first[1],
-        second=second[0],
-        often_second=second[1],
+        "First sentence: {first}; second: {second}. Odds change by {turn:.1f} bits.",
+        first=first,
+        second=second,
         turn=abs(odds[0] - odds[1]) / log(2),
     )
 

@@ -229,7 +229,7 @@ class WhyAttentionOptions:
     # The ablated part of the Transformer to train, or "".
     off: str = option(
         "",
-        label=gettext_lazy("Switched off"),
+        label=gettext_lazy("Parts"),
         choices=WITHOUT,
     )
     # The recorded runs have other seeds.
