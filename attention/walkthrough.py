@@ -465,7 +465,7 @@ def _softmax(weighing: WeightSteps, score: float, name: str, at: int) -> tuple[s
     entries = finite if weighing.sink is None else np.append(finite, weighing.sink)
     top = float(entries.max())
     total = top + float(np.log(np.exp(entries - top).sum()))
-    weight = number(float(weighing.weights[0, at]))
+    weight = _format_weight(float(weighing.weights[0, at]))
     if max(total, -score) < np.log(LARGEST_EXP):
         power, powers = _three_digits(np.exp(score)), _three_digits(np.exp(total))
         return (rf"&= e^{{{number(score)}}} / {powers} = {power} / {powers} = {weight}",)
@@ -473,6 +473,18 @@ def _softmax(weighing: WeightSteps, score: float, name: str, at: int) -> tuple[s
         rf"&= e^{{{number(score)} - \ln {name}}}",
         rf"&= e^{{{number(score)} - {_format_signed(total)}}} = {weight}",
     )
+
+
+def _format_weight(value: float) -> str:
+    """Format a weight for LaTeX with two decimals, or with two significant digits if it is below 0.01.
+
+    >>> _format_weight(0.126), _format_weight(0.002906), _format_weight(4.2e-8), _format_weight(0.0)
+    ('0.13', '0.0029', '4.2 \\\\cdot 10^{-8}', '0.00')
+    """
+    if value == 0 or value >= 0.01:
+        return number(value)
+    digits, power = f"{value:.1e}".split("e")
+    return f"{value:.2g}" if value >= 1e-4 else rf"{digits} \cdot 10^{{{int(power)}}}"
 
 
 def _three_digits(value: float) -> str:

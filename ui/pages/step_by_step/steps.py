@@ -22,7 +22,7 @@ from ui.show.chart import theme
 from ui.show.microscope import draw_matrices
 from ui.show.sections import open_section
 from ui.show.tables import download_button, page_provenance
-from ui.show.text import join_sentences, scientific
+from ui.show.text import format_share, join_sentences, scientific
 from viz.figures.theme import sides
 from viz.matrix_specs import step_by_step as sheets
 from viz.matrix_specs.heads import neuron as neuron_sheets
@@ -60,11 +60,11 @@ def sentence(spot: WeightPlace) -> str:
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
     said = _(
-        "{head}: “{who}” gives “{whom}” {weight:.0%} of its attention (rank {rank} of {keys} keys).",
+        "{head}: “{who}” gives “{whom}” {weight} of its attention (rank {rank} of {keys} keys).",
         head=spot.name,
         who=who,
         whom=whom,
-        weight=weights[spot.key],
+        weight=format_share(float(weights[spot.key])),
         rank=above + 1,
         keys=len(weights),
     )
