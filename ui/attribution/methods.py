@@ -32,7 +32,7 @@ from ui.run.services import get_backend
 from viz.paper.notebook import Computation
 
 ATTENTION, ROLLOUT, FLOW = gettext_lazy("Attention"), gettext_lazy("Attention rollout"), gettext_lazy("Attention flow")
-EFFECT, ZEROING, NORMS = gettext_lazy("Ablated"), gettext_lazy("Value zeroing"), gettext_lazy("Norms")
+EFFECT, ZEROING, NORMS = gettext_lazy("Ablated"), gettext_lazy("Value zeroing rollout"), gettext_lazy("Norms")
 GRADIENTS, PATH = gettext_lazy("Gradient"), gettext_lazy("Integrated gradients")
 INSIDE = (EFFECT, ZEROING, NORMS)  # Methods that need value vectors or edits inside the attention.
 MOST_MISSED = 0.05  # Maximum relative completeness error of integrated gradients.
@@ -171,7 +171,7 @@ def _by_word(question: AttributionRequest, name: str, arrays: Sequence[FloatArra
 def _steps(question: AttributionRequest) -> Sequence[tuple[str, Callable[[], FloatArray]]]:
     """Return (method, function) pairs in the order of the figure's rows.
 
-    Value zeroing has a pair for each layer.
+    Value zeroing has a pair for each layer; the rollout of all layers gives its scores.
     """
     given = {**question.model_fields, "focus": question.focus}
 

@@ -226,9 +226,9 @@ def describe_agreement(ways: AttributionSet) -> str:
         "attention": with_effect.get(ATTENTION, float("nan")),
     }
     return join_sentences(
-        _("Of {words} words, {same} of {ways} other methods rank the same word first.", **values),
+        _("{same} of {ways} other methods rank the same word first.", **values),
         _(
-            "Rank correlation with ablation over {words} words: {closest} {most:.2f} (highest), "
+            "Rank correlation with ablation (n = {words}): {closest} {most:.2f} (highest), "
             "{farthest} {least:.2f} (lowest), attention {attention:.2f}.",
             **values,
         ),

@@ -244,8 +244,8 @@ def how_to_read() -> None:
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
                 "- *Attention*: last layer, mean over heads. *Attention rollout*, *Attention flow*: all layers, half "
                 "residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
-                "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing rollout*: "
+                "all layers ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)).\n"
                 "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated gradients*, of "
                 "the cosine with the final vector: {steps} steps from zero embeddings, omitted if the error exceeds "
                 "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).",
@@ -293,7 +293,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(_("Three words are needed. Choose a later word or a longer text."))
+        show_notice(_("Three words needed: choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

@@ -23,5 +23,5 @@ def test_labels_are_explained_and_missing_heads_told(tmp_path: Path) -> None:
         stands(page)
         page = asked("agreement", model=words, text=TEXT, explain="tag", focus=3)
         says(page, "“was”: ")
-        says(page, "Of 4 words")
+        says(page, "(n = 4)")
         says(asked("agreement", model=text, text=TEXT, explain="tag"), f"text has {WHAT[TAG]}")

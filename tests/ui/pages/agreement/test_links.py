@@ -11,7 +11,7 @@ from ui.pages.agreement.page import AgreementOptions, words_of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "128"), ("Hi", "Three words")])
+@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "128"), ("Hi", "Three words needed")])
 def test_what_cannot_be_asked_is_said(text: str, sentence: str) -> None:
     page = asked("agreement", text=text, focus=1, special=0)
     (refusal,) = notes(page, "refusal")
