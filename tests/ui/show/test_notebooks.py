@@ -253,6 +253,20 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
     ),
     ("compare", {"show": "set"}, "", "compare_set_changed", ("76 pairs", "n = 17 independent texts", "(n = 17, ")),
     ("compare", {"show": "set"}, "", "compare_set_control", ("76 pairs", "n = 17 independent texts", "(n = 17, ")),
+    (
+        "find",
+        {"by": "excess"},
+        "",
+        "find_flips",
+        (f"second text “{WIDE}”", "“it” (token 10)", "“animal”", "“street”", "prior)", "difference: 1.0", "Chance: "),
+    ),
+    (
+        "find",
+        {"by": "weight", "inward": 1},
+        "",
+        "find_map_0",
+        ("from each candidate to the source", "strength: weight;"),
+    ),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]
 

@@ -20,6 +20,7 @@ from ui.input.unknown_words import require_readable
 from ui.pages.find.question import (
     FindOptions,
     answer,
+    answers_provenance,
     compare,
     has_enough_words,
     pick_strength,
@@ -34,7 +35,7 @@ from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.sections import draw_reading_help
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from ui.state.params import get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
@@ -231,7 +232,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
         answers_csv(asked, again),
         "headlight-find.csv",
         _("All digits"),
-        provenance=page_provenance(),
+        provenance=answers_provenance(asked, again),
     )
     draw_probe_files(asked, other, neutral)
     how_to_read()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ui.run.head_answers import FLIPS, STRENGTHS, HeadAnswers, Words, strengths_
 from ui.run.notices import show_notice
 from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
+from ui.show.tables import page_provenance
 from ui.show.text import (
     decimals_of_difference,
     format_comma_list,
@@ -365,18 +367,23 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     unit = asked.measure
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    about = partial(answers_provenance, asked)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, asked.strengths[at])
         figure = head_map(
             shown, theme(), _arrow(asked, name), unit, diverging=is_signed, selected=chosen, limit=limit
         )  # fmt: skip
         computation = strengths_computation(f"found[{at}]", asked, request)
-        draw_chart(figure, f"find_map_{at}", place=column, on_click=_picker(asked), computation=computation)
+        draw_chart(
+            figure, f"find_map_{at}", place=column, on_click=_picker(asked), about=about, computation=computation
+        )
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("Difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("preference(found)", asked, request)
-    draw_chart(figure, "find_difference", place=columns[2], on_click=_picker(asked), computation=computation)
+    draw_chart(
+        figure, "find_difference", place=columns[2], on_click=_picker(asked), about=about, computation=computation
+    )
     st.caption(_("Cells: heads; click to select. The first two maps share a scale."))
 
 
@@ -413,18 +420,53 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     turned, meaning = flips(before, after), follows(before, after)
     if said := describe_strongest(asked, other):
         show_notice(said, role="status")
-    show_notice(describe_flips(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
+    reworded = [one for one in harmless if one is not None]
+    counts = describe_flips(asked, turned, meaning, reworded)
+    show_notice(counts, role="status")
     left, right = st.columns(2)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     figure = head_map(
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
         diverging=True, meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = strengths_computation("after - before", asked, request, other)
-    draw_chart(figure, "find_change", place=left, on_click=_picker(asked), computation=computation)
+    about = partial(answers_provenance, asked, other)
+    draw_chart(figure, "find_change", place=left, on_click=_picker(asked), about=about, computation=computation)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("Direction"),
         diverging=True, limit=1.0,
         kinds={1: f"{first} → {second}", -1: f"{second} → {first}", 0: _("no flip")})  # fmt: skip
     computation = strengths_computation(FLIPS, asked, request, other)
-    draw_chart(figure, "find_flips", place=right, on_click=_picker(asked), computation=computation)
+    about = partial(answers_provenance, asked, other, reworded)
+    draw_chart(
+        figure, "find_flips", place=right, on_click=_picker(asked), about=about, computation=computation, test=counts
+    )
+
+
+def answers_provenance(
+    asked: HeadAnswers, other: HeadAnswers | None = None, reworded: Sequence[HeadAnswers] = ()
+) -> dict[str, Any]:
+    """Return the provenance of strengths: the model, the texts, the three words and the measure of strength.
+
+    ``other`` are the strengths in the changed text, and ``reworded`` those in its rewordings, if the numbers need them.
+    """
+    baseline = "column mean" if asked.placed is None else "larger of column mean and positional prior"
+    texts: dict[str, Any] = {} if other is None else {"second_text": other.view.trace.text}
+    if reworded:
+        texts["rewordings"] = [one.view.trace.text for one in reworded]
+    return {
+        **page_provenance(),
+        **texts,
+        "source": _place(asked, asked.words.source),
+        "first_candidate": _place(asked, asked.words.first),
+        "second_candidate": _place(asked, asked.words.second),
+        "links": "from each candidate to the source" if asked.inward else "from the source to each candidate",
+        "strength": f"weight above baseline ({baseline})" if asked.is_adjusted else "weight",
+        "minimum_difference": f"{100 * LEAST:.1f} percentage points",
+    }
+
+
+def _place(asked: HeadAnswers, cell: int) -> str:
+    """Return a word with its tokens, counted from 0."""
+    first, stop = asked.view.keys[cell].pieces
+    return f"{asked.name(cell)} ({f'token {first}' if stop - first == 1 else f'tokens {first} to {stop - 1}'})"
