@@ -267,6 +267,13 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         "find_map_0",
         ("from each candidate to the source", "strength: weight;"),
     ),
+    (
+        "similarity",
+        {"other": "The dog sat."},
+        "",
+        "similarity_matrix",
+        ("second text “The dog sat.”", "pooling: mean; cosine: 0.5"),
+    ),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]
 

@@ -43,6 +43,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
+from viz.export import format_value
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
 from viz.figures.vectors import MOST_LINES, word_lines
@@ -175,8 +176,8 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
         "headlight-similarity.csv",
         _("All digits"),
         key="similarity_save",
-        provenance={**table_provenance(found), "cosine": found.cosine},
-    )  # fmt: skip
+        provenance=table_provenance(found),
+    )
 
 
 def _matrix(found: WordTable) -> None:
@@ -185,6 +186,7 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
+        about=tuple((name, format_value(value)) for name, value in table_provenance(found).items()),
         computation=table_computation(found).then("numbers = table"),
     )
 

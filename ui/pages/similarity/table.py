@@ -16,7 +16,7 @@ from inference.tasks.similarity import SimilarityAnswer, SimilarityRequest
 from ui.input.unknown_words import refuse_unreadable
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
-from ui.show.tables import csv_table, page_provenance
+from ui.show.tables import csv_table, texts_provenance
 from ui.show.text import number_duplicates
 from ui.state.view_state import ViewState
 from viz.options import option
@@ -167,5 +167,6 @@ def note_omitted(found: WordTable) -> None:
 
 
 def table_provenance(found: WordTable) -> dict[str, Any]:
-    """Return the provenance of a table: the model, both texts and the pooling."""
-    return {**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling}
+    """Return the provenance of a table: the model, both texts, the pooling and the cosine."""
+    pooling = {"pooling": found.answer.pooling, "cosine": found.cosine}
+    return {**texts_provenance(found.request.a), "second_text": found.request.b, **pooling}
