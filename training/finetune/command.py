@@ -82,7 +82,8 @@ def refuse_finished(folder: Path) -> None:
 def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
     """Return the baseline's scores on the test rows, and log its accuracy on the dev rows once.
 
-    The baseline is fitted on the train rows and is not saved. There is no baseline for tags: the result is empty.
+    ``baseline_right`` lists, for each test row, whether the baseline's label is right. The baseline is fitted on the
+    train rows and is not saved. There is no baseline for tags: the result is empty.
     """
     if task.labels.kind != "classify":
         return {}
@@ -97,7 +98,8 @@ def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
         run.metrics.note(f"counting words (TF-IDF and logistic regression): dev accuracy {right.mean():.3f}")
     said = [str(label) for label in counted.predict([row.text for row in test])]
     found = score_texts([row.label for row in test], said, task.labels.labels)
-    return {f"baseline_{name}": found[name] for name in ("accuracy", "macro_f1")}
+    right = [label == row.label for label, row in zip(said, test, strict=True)]
+    return {f"baseline_{name}": found[name] for name in ("accuracy", "macro_f1")} | {"baseline_right": right}
 
 
 def time_budget(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:

@@ -176,7 +176,7 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
     labels, where = task.labels, precision("fp32")
     rows = encode_rows(labels.test, labels.labels, run.tokenizer, run.length)
     said = answers(reopen_model(folder, labels.kind).to(where.device), rows, run.batches.padding, where)
-    test = scores(labels.kind, rows, said, labels.labels) | counted
+    test = scores(labels.kind, rows, said, labels.labels) | _paired_scores(labels, said, counted)
     reached = read_mark(run.folder)
     found: Scores = {
         "task": labels.kind,
@@ -199,6 +199,19 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
     write_checksums(folder)
     run.metrics.note(f"saved in {folder.name}: test {MEASURE[labels.kind]} {test[MEASURE[labels.kind]]:.3f}")
     return found
+
+
+def _paired_scores(labels: LabeledDataset, said: LabelShares, counted: Scores) -> Scores:
+    """Return the baseline's scores, and the numbers of rows that only the model, or only the baseline, gets right.
+
+    ``counted["baseline_right"]`` lists the baseline's right rows; without it, return ``counted``.
+    """
+    if "baseline_right" not in counted:
+        return counted
+    rows = zip(labels.test, classes(said, labels.labels), counted["baseline_right"], strict=True)
+    pairs = [(isinstance(row, LabeledText) and row.label == label, right) for row, label, right in rows]
+    known = {name: value for name, value in counted.items() if name != "baseline_right"}
+    return known | {"only_model_right": pairs.count((True, False)), "only_baseline_right": pairs.count((False, True))}
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

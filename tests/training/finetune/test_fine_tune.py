@@ -89,8 +89,13 @@ def test_saving_keeps_no_optimiser_film_or_baseline(
     found = taught(tmp_path, labels)
     names = {"baseline_accuracy", "baseline_macro_f1"} if labels.kind == "classify" else set()
     [(states, film, counted)] = kept
-    assert (states, film, counted) == (0, None, names)
+    assert (states, film, counted) == (0, None, names | ({"baseline_right"} if names else set()))
     assert found["test"].keys() >= names
+    assert "baseline_right" not in found["test"]
+    if names:
+        test, n = found["test"], found["rows"]["test"]
+        lead = (test["only_model_right"] - test["only_baseline_right"]) / n
+        assert lead == pytest.approx(test["accuracy"] - test["baseline_accuracy"])
 
 
 @pytest.mark.parametrize("layers", [1, 2])

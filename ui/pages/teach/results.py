@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from i18n import _
 from inference import UserError
 from probing.labelled.predictions import TestPredictions
-from probing.statistics import wilson
+from probing.statistics import sign_flip_test, wilson
 from training.jobs.job import JobStatus
 from ui.pages.teach.results_answers import draw_answers
 from ui.pages.teach.results_data import EvaluationResults, describe_evaluation, load_results, quote_label
 from ui.pages.teach.results_figures import draw_calibration, draw_confusion, draw_labels
 from ui.pages.teach.results_rows import draw_rows
 from ui.run.notices import show_error, show_notice
+from ui.show.text import join_sentences
 
 
 def draw(look: JobStatus) -> None:
@@ -87,19 +90,25 @@ def _of_names(found: TestPredictions, low: float, high: float) -> str:
 
 
 def _describe_baseline(found: TestPredictions) -> str:
-    """Return a sentence that compares the accuracy with TF-IDF and logistic regression, in rows.
+    """Return sentences that compare the accuracy with TF-IDF and logistic regression, in rows, with a paired test.
 
-    A count of rows shows how small a small lead is.
+    A count of rows shows how small a small lead is. The sign test counts the rows that only one of both gets right;
+    models that were saved before these were counted have no test.
     """
-    n, counted = len(found.rows), found.test["baseline_accuracy"]
-    return _(
-        "The baseline (TF-IDF, logistic regression) is right in {baseline:,} of {n:,} rows ({counted:.1f}%), the "
-        "model in {model:,}.",
+    n, test = len(found.rows), found.test
+    counted = test["baseline_accuracy"]
+    compared = _(
+        "Right of {n:,} rows: baseline (TF-IDF, logistic regression) {baseline:,} ({counted:.1f}%), model {model:,}.",
         baseline=round(counted * n),
         counted=100 * counted,
-        model=round(found.test["accuracy"] * n),
+        model=round(test["accuracy"] * n),
         n=n,
     )
+    if "only_model_right" not in test:
+        return compared
+    signs = np.repeat([1, -1], [test["only_model_right"], test["only_baseline_right"]])
+    p = float(sign_flip_test(signs[:, None])[0])
+    return join_sentences(compared, _("Sign test, two-sided: p {p}.", p="< 0.001" if p < 0.001 else f"= {p:.2g}"))
 
 
 def _one_label(found: TestPredictions) -> str:

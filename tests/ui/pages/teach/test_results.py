@@ -137,12 +137,25 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
 
 @pytest.mark.parametrize(
     ("counted", "sentence"),
-    [(0.5, "in 30 of 60 rows (50.0%), the model in 42."), (0.9, "in 54 of 60 rows"), (None, "in 42 of 60 rows")],
+    [
+        (0.5, "of 60 rows: baseline (TF-IDF, logistic regression) 30 (50.0%), model 42."),
+        (0.9, ") 54 ("),
+        (None, ") 42 ("),
+    ],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
     found = load_results(texts)
     test = {**found.predictions.test, "accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
     assert sentence in headline(changed(found, test=test))[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "baseline", "p"), [(0, 0, "= 1"), (8, 0, "= 0.0078"), (2, 10, "= 0.039"), (40, 5, "< ")]
+)
+def test_the_lead_over_the_baseline_has_a_paired_p(texts: Path, model: int, baseline: int, p: str) -> None:
+    found = load_results(texts)
+    test = {**found.predictions.test, "only_model_right": model, "only_baseline_right": baseline}
+    assert f"Sign test, two-sided: p {p}" in headline(changed(found, test=test))[1]
 
 
 def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def test_the_headline_is_chinese_whoever_wins(tmp_path: Path) -> None:
     with use_language("zh"):
         for counted in (0.5, 0.7, 0.9):
             test = {**found.predictions.test, "accuracy": 0.7, "baseline_accuracy": counted}
+            test |= {"only_model_right": 9, "only_baseline_right": 4}
             chinese(*headline(changed(found, test=test, finished=False, cut=long, **dev)))
         chinese(results_figures.describe_rare(found.each))
         assert found.sureness is not None
