@@ -25,9 +25,9 @@ class AtlasComparison:
     """The changes of each head from a first to a second atlas.
 
     ``values`` has the mean of each measure (MEASURES) over the texts of the first and of the second atlas, shape (2,
-    head, measure). ``low`` and ``high`` (head, measure) are the 95 % interval of the second mean minus the first.
-    ``clear`` is True if this difference is significantly unlike zero, after a Bonferroni correction for all heads and
-    measures.
+    head, measure). ``low`` and ``high`` (head, measure) are the interval of the second mean minus the first. All
+    intervals of all heads and measures contain the true differences at 95 % (Bonferroni correction). ``clear`` is True
+    if the interval does not contain zero.
 
     ``distances`` (head,) are Euclidean distances between a head's profiles (probing.atlas.heads.profiles) in the two
     atlases. ``shared`` (head,) is the share of its strongest links that both atlases have. It is NaN if the atlases
@@ -84,8 +84,8 @@ def compare_atlases(first: Atlas, second: Atlas) -> AtlasComparison:
     return AtlasComparison(
         first.heads,
         values,
-        difference - ERRORS_95 * error,
-        difference + ERRORS_95 * error,
+        difference - limit * error,
+        difference + limit * error,
         np.abs(difference) > limit * error,
         np.sqrt(((profiles(first) - profiles(second)) ** 2).sum(axis=1)),
         shared_links(first, second) if same else np.full(len(first.heads), np.nan, np.float32),

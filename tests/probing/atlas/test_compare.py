@@ -61,6 +61,7 @@ def test_a_change_of_a_head_is_found_and_its_sign_follows_the_order(folders: dic
     assert np.argwhere(forwards.clear).tolist() == [[2, MEASURES.index("previous")]]
     np.testing.assert_allclose(forwards.difference, -backwards.difference)
     np.testing.assert_allclose(forwards.low, -backwards.high)
+    np.testing.assert_array_equal(forwards.clear, (forwards.low > 0) | (forwards.high < 0))
     first = comparison_rows(forwards)[0]
     assert first["measures"]["previous"]["difference"] == pytest.approx(0.25, abs=1e-6)
     assert first["distance"] == pytest.approx(0.25, abs=1e-6)

@@ -60,7 +60,7 @@ def draw_view() -> None:
         st.markdown(
             _(
                 "- Profile: a head's measures as shares, and its attention by distance.\n"
-                "- Clear: the difference is not zero (95%, Bonferroni over heads and measures).\n"
+                "- Interval: 95%, Bonferroni over heads and measures. Clear: it excludes zero.\n"
                 "- Shared links: of a head's 1,000 strongest, those in both atlases."
             )
         )
