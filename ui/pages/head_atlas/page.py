@@ -86,10 +86,10 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
     show_notice(
         _(
             "{labelled} of {heads} heads have a label that holds on held-out texts and beats random "
-            "weights. {sinks} more give at least {least:.0%} of their attention to special tokens, the first "
+            "weights. {sinks} of them give at least {least:.0%} of attention to special tokens, the first "
             "token or punctuation.",
             least=LEAST_SHARE,
-            labelled=sum(label.kind not in SINKS for label in labels.values()),
+            labelled=len(labels),
             sinks=sum(label.kind in SINKS for label in labels.values()),
             heads=len(atlas.heads),
         ),
