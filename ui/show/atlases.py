@@ -212,23 +212,32 @@ def label_text(label: HeadLabel) -> str:
     """
     values: dict[str, Any] = {
         "name": label_name(label),
-        "value": label.value,
-        "low": label.low,
-        "high": label.high,
+        **dict(zip(("value", "low", "high"), _format_shares(label.value, label.low, label.high), strict=True)),
         "n": label.n,
         "random": f"{translate(RANDOM)}: {label.random:.0%}",
     }
     if label.rule is None:
-        return _(
-            "{name}: {value:.0%} of attention in {n:,} held-out texts ({low:.0%} to {high:.0%}). {random}.", **values
-        )
+        return _("{name}: {value} of attention in {n:,} held-out texts ({low} to {high}). {random}.", **values)
     return _(
-        "{name}, from {direction}: finds {value:.0%} of {n:,} held-out links ({low:.0%} to {high:.0%}). {rule}. "
-        "{random}.",
+        "{name}, from {direction}: finds {value} of {n:,} held-out links ({low} to {high}). {rule}. {random}.",
         direction=label_direction(label),
         rule=f"{_('Best rule')}: {label.rule:.0%}",
         **values,
     )
+
+
+def _format_shares(*shares: float) -> list[str]:
+    """Format shares as percentages with equal decimals, so many that only 0 and 1 read as 0% and 100%.
+
+    >>> _format_shares(0.61, 0.58, 0.64), _format_shares(0.9975, 0.9973, 0.9977), _format_shares(1.0, 0.5)
+    (['61%', '58%', '64%'], ['99.8%', '99.7%', '99.8%'], ['100%', '50%'])
+    """
+    for decimals in range(4):
+        edges = f"{0:.{decimals}%}", f"{1:.{decimals}%}"
+        found = [f"{share:.{decimals}%}" for share in shares]
+        if not any(0 < share < 1 and text in edges for share, text in zip(shares, found, strict=True)):
+            break
+    return found
 
 
 def brief_label(label: HeadLabel) -> str:
@@ -237,7 +246,7 @@ def brief_label(label: HeadLabel) -> str:
     The score is measured on n held-out links or texts. The baseline is the largest score of a head with random weights.
     """
     random = f"{_('Random weights')}: {label.random:.0%}"
-    parts = (label_name(label), label_direction(label), f"{label.value:.0%}", f"n = {label.n:,}", random)
+    parts = (label_name(label), label_direction(label), *_format_shares(label.value), f"n = {label.n:,}", random)
     return " · ".join(part for part in parts if part)
 
 

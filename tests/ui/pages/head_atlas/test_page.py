@@ -21,6 +21,12 @@ def test_a_label_names_its_direction_n_and_baselines() -> None:
         assert part in brief_label(LINK)
 
 
+def test_a_share_below_one_does_not_read_as_all() -> None:
+    share = HeadLabel(0, "previous", "", 0.9975, 0.9973, 0.9977, 500, 0.09)
+    assert "99.8% of attention in 500 held-out texts (99.7% to 99.8%)" in label_text(share)
+    assert "99.8%" in brief_label(share)
+
+
 def test_a_shipped_atlas_gives_n_and_random_weights_of_its_labels() -> None:
     atlas = open_atlas(BERT)
     for label in head_labels(atlas):
