@@ -326,7 +326,7 @@ def _draw_named_heads(found: PatchEvidence) -> None:
             shown = format_comma_list(mine[:MOST_NAMED]) + (" …" if len(mine) > MOST_NAMED else "")
             lines.append(_("- {what} ({many}): {heads}", what=translate(ROLE_NAMES[role]), many=len(mine), heads=shown))
     rest = sum(not name for name in names.values())
-    lines.append(_("- none of these: {many} of {all} heads", many=rest, all=len(names)))
+    lines.append(_("- none: {many} of {all} heads; pictures: 1", many=rest, all=len(names)))
     st.markdown("\n".join(lines))
 
 
