@@ -17,6 +17,7 @@ from i18n import _, translate, typeset_number
 from inference import TraceRequest
 from inference.tasks.attribution import MOST_TOKENS, WordPath
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
+from probing.statistics import LEVEL, Numbers, holm
 from ui.attribution.methods import (
     ATTENTION,
     EFFECT,
@@ -160,6 +161,31 @@ def ranks(rows: FloatArray) -> FloatArray:
     return found
 
 
+DRAWS = 9_999  # Random orders of the words in a permutation test.
+
+
+def rank_p_values(rows: FloatArray, row: FloatArray) -> Numbers:
+    """Return the p-values of Spearman's rank correlations between ``rows`` (method, word) and ``row`` (word,).
+
+    The permutation test is two-sided. It compares the correlations with those of DRAWS random orders of the words,
+    which are the same in each call. No row may be constant.
+
+    >>> rank_p_values(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 1, 4, 3, 1, 2]]), np.arange(6.0)).round(2).tolist()
+    [0.0, 0.98]
+    """
+    from scipy.stats import rankdata
+
+    def ranked(values: FloatArray) -> FloatArray:
+        found: FloatArray = rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2
+        return found
+
+    one, other = ranked(rows), ranked(row)
+    orders = np.random.default_rng(0).permuted(np.tile(other, (DRAWS, 1)), axis=1)
+    beyond = np.abs(orders @ one.T) >= np.abs(other @ one.T) - 1e-9  # (draw, method)
+    found: Numbers = (1 + beyond.sum(axis=0)) / (1 + DRAWS)
+    return found
+
+
 def draw_methods(  # noqa: PLR0913  (independent options, by name)
     ways: AttributionSet,
     cells: Sequence[DisplayToken],
@@ -200,9 +226,9 @@ def places_of_largest(values: FloatArray) -> list[int]:
 def describe_agreement(ways: AttributionSet) -> str:
     """Return sentences that compare each attribution method with the causal measure, ablation of words.
 
-    They count the methods that rank the same word first as ablation does, and name the methods with the highest and
-    lowest rank correlation with ablation. A method with several words in first place does not count. Return "" if no
-    rank correlation is defined.
+    They count the methods that rank the same word first as ablation does, and those whose rank correlation with
+    ablation differs from 0. They name the methods with the highest and lowest correlation. A method with several
+    words in first place does not count. Return "" if no rank correlation is defined.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -224,12 +250,17 @@ def describe_agreement(ways: AttributionSet) -> str:
         "farthest": translate(farthest).lower(),
         "least": with_effect[farthest],
         "attention": with_effect.get(ATTENTION, float("nan")),
+        "clear": int(
+            (holm(rank_p_values(rows[[names.index(name) for name in with_effect]], rows[effect])) <= LEVEL).sum()
+        ),
+        "tested": len(with_effect),
     }
     return join_sentences(
         _("{same} of {ways} other methods rank the same word first.", **values),
         _(
             "Rank correlation with ablation (n = {words}): {closest} {most:.2f} (highest), "
-            "{farthest} {least:.2f} (lowest), attention {attention:.2f}.",
+            "{farthest} {least:.2f} (lowest), attention {attention:.2f}; {clear} of {tested} "
+            "differ from 0 (two-sided permutation, Holm).",
             **values,
         ),
         _ties(firsts),

@@ -146,7 +146,8 @@ def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus
     score.
     """
     cells = [view.keys[at] for at in words]
-    show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
+    if verdict := _verdict(ways, cells, view.keys[focus]):
+        show_notice(verdict, role="status")
     computation = shares_computation(question, ways)
     about = _provenance(question, view.keys[focus], focus in words)
     draw_methods(
@@ -175,16 +176,15 @@ def _on_pick(view: View, words: Sequence[int]) -> None:
 
 
 def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: DisplayToken) -> str:
-    """Describe the word with the largest effect when it is left out, and the methods that agree."""
+    """Describe the word with the largest effect when it is left out, and the methods that agree; "" without effects."""
     effect = ways.values(EFFECT)
     if effect is None:
-        return _("The ablation effect of “{word}” is missing.", word=focus.text)
+        return ""
     best = places_of_largest(effect)
     changes = _(
-        "Of {n} words, masking {masked} changes the vector of “{word}” most (1 − cosine = {size}).",
+        "Masking {masked} changes the vector of “{word}” most (1 − cosine = {size}).",
         masked=format_comma_list([f"“{cells[at].text}”" for at in best]),
         word=focus.text,
-        n=len(effect),
         size=format_small(effect[best[0]]),
     )
     return join_sentences(changes, describe_agreement(ways))
@@ -247,7 +247,7 @@ def how_to_read() -> None:
                 "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing rollout*: "
                 "all layers ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)).\n"
                 "- *Gradient*: the Jacobian in {directions} random directions (fixed seed). *Integrated gradients*, of "
-                "the cosine with the final vector: {steps} steps from zero embeddings, omitted if the error exceeds "
+                "the cosine with the final vector: {steps} steps from zero embeddings, omitted at errors over "
                 "{missed:.0%} ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
