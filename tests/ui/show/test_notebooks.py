@@ -274,6 +274,8 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         "similarity_matrix",
         ("second text “The dog sat.”", "pooling: mean; cosine: 0.5"),
     ),
+    ("translate", {"show": "without", "side": "decoder"}, "", "translate_map", ("target “L", "stack: decoder")),
+    ("translate", {"show": "best"}, "", "alignments_map", ("52 sentence pairs with gold alignments (SHA-256",)),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import streamlit as st
 
-from attention.edits import EditSet
+from attention.edits import EditSet, pack
 from attention.mask import FloatArray
 from i18n import _
 from inference import UserError
@@ -27,7 +27,7 @@ from ui.pages.translate.step import forcing_request, logs_of, spaced_label
 from ui.pages.translate.translation import Translation, run_translation, width_of
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from ui.show.text import likelihood, percent
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
@@ -90,7 +90,11 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
     download_button(
-        _("Save as CSV"), table, "headlight-before-after.csv", _("All digits"), provenance=page_provenance()
+        _("Save as CSV"),
+        table,
+        "headlight-before-after.csv",
+        _("All digits"),
+        provenance=translation.provenance(edits=pack(edits)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -52,7 +53,8 @@ def beam_tree(translation: Translation) -> None:
     request = beams_request(translation.asked, width_of(options))
     scores = [node.value for node in nodes if node.value is not None]
     computation = partial(beams_computation, request, search, fates)
-    draw_notebook_menu(_("Beams"), TREE, lambda: scores, page_provenance, computation)
+    width = width_of(options)
+    draw_notebook_menu(_("Beams"), TREE, lambda: scores, lambda: _provenance(width), computation)
     st.caption(
         _(
             "Each step extends every beam and keeps the best; highlighted: the final best. "
@@ -60,7 +62,7 @@ def beam_tree(translation: Translation) -> None:
         )
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
-    _table(search)
+    _table(search, width)
 
 
 def name_of(tokens: tuple[int, ...]) -> str:
@@ -100,7 +102,12 @@ def summary(translation: Translation, search: BeamSearch) -> str:
     return join_sentences(said, _("The translation above has probability {chance}.", chance=chance))
 
 
-def _table(search: BeamSearch) -> None:
+def _provenance(width: int) -> dict[str, Any]:
+    """Return the provenance of a beam search of this width."""
+    return {**page_provenance(), "beam_width": width}
+
+
+def _table(search: BeamSearch, width: int) -> None:
     last = search.steps[-1]
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
@@ -115,5 +122,5 @@ def _table(search: BeamSearch) -> None:
         )
     )
     download_button(
-        _("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), provenance=page_provenance()
+        _("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), provenance=_provenance(width)
     )

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, places_of, random_sets
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, pack, places_of, random_sets
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import DisplayToken, View
@@ -28,7 +28,7 @@ from ui.run.page_model import ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from ui.show.text import factor, join_sentences
 from ui.state.params import get_params
 from ui.state.view_state import ViewState
@@ -228,7 +228,9 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     request = forcing_request(translation)
     complete = len(found.changes) == values.size  # the visitor may stop, and layers may lack heads
     computation = changes_computation(ABLATIONS, translation, request, part) if complete else None
-    draw_chart(figure, MAP, on_click=on_click, computation=computation)
+    draw_chart(
+        figure, MAP, on_click=on_click, about=partial(translation.provenance, stack=part), computation=computation
+    )
     st.caption(
         _(
             "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. "
@@ -241,7 +243,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
     download_button(
-        _("Save all heads"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance()
+        _("Save all heads"), table, "headlight-every-head.csv", _("All digits"), provenance=translation.provenance()
     )
 
 
@@ -308,6 +310,6 @@ def chance(translation: Translation, edits: EditSet) -> None:
         "translate_random",
         result,
         random_figure(found.changes, compared.chosen, theme(), translate(UNIT)),
-        lambda: page_provenance() | compared.provenance(),
+        lambda: translation.provenance(edits=pack(edits)) | compared.provenance(),
         changes_computation(RANDOM, translation, forcing_request(translation), part, **names),
     )

@@ -23,7 +23,7 @@ from ui.run.progress import may_begin, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, data_provenance, download_button, draw_table
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
 
@@ -118,6 +118,12 @@ def _score_heads(run: AlignmentRun) -> AlignmentState:
     return state
 
 
+def _provenance(run: AlignmentRun) -> dict[str, str]:
+    """Return the provenance of scores: the model, and the sentence pairs by their number and SHA-256."""
+    pairs = run.alignments
+    return data_provenance(f"{len(pairs.pairs):,} sentence pairs with gold alignments (SHA-256 {pairs.digest})")
+
+
 def _result(run: AlignmentRun, state: AlignmentState, keep: Callable[[int, int], None]) -> None:
     best = {read_at: state.best(read_at) for read_at in READINGS}
     show_notice(summary(best), role="status")
@@ -139,7 +145,7 @@ def _result(run: AlignmentRun, state: AlignmentState, keep: Callable[[int, int],
             key,
             place=column,
             on_click=partial(_keep, keep),
-            about=model_provenance,
+            about=partial(_provenance, run),
             computation=computation,
         )
     st.caption(
@@ -149,7 +155,7 @@ def _result(run: AlignmentRun, state: AlignmentState, keep: Callable[[int, int],
             words=int(counts.words.flat[0]),
         )
     )
-    _table(state)
+    _table(run, state)
 
 
 def _keep(keep: Callable[[int, int], None], key: str) -> None:
@@ -203,7 +209,7 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
     return found
 
 
-def _table(state: AlignmentState) -> None:
+def _table(run: AlignmentRun, state: AlignmentState) -> None:
     section = open_section(_("Every head"), "alignments_open")
     if section is None:
         return
@@ -229,7 +235,7 @@ def _table(state: AlignmentState) -> None:
             csv_table(names, every),
             "headlight-alignment-quality.csv",
             _("All digits"),
-            provenance=model_provenance(),
+            provenance=_provenance(run),
         )
         st.caption(
             _(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -17,7 +19,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
@@ -214,7 +216,8 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
         other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
         marked=marked,
     )
-    draw_chart(figure, "translate_candidates", computation=Computation(CANDIDATES, request=request))
+    about = partial(translation.provenance, step=at + 1, written_tokens=" ".join(map(str, request.written)))
+    draw_chart(figure, "translate_candidates", about=about, computation=Computation(CANDIDATES, request=request))
     st.caption(
         _(
             "Softmax over {vocabulary:,} tokens; highlighted: the written one. “␣” begins a word.",
@@ -250,5 +253,5 @@ def _candidates(translation: Translation, request: NextTarget, step: DecodingSte
             csv_table(names, rows),
             "headlight-step.csv",
             _("All digits"),
-            provenance=page_provenance(),
+            provenance=about(),
         )

@@ -26,6 +26,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
+from ui.show.tables import page_provenance
 from ui.show.text import format_semicolon_list
 from ui.state.view_state import ViewState, example_of
 from viz.paper.notebook import Computation
@@ -86,6 +87,10 @@ class Translation:
     def cell_label(self, cell: DisplayToken) -> str:
         """Return the label of a displayed word or token; the end of an unfinished text is labelled NEXT."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
+
+    def provenance(self, **settings: Any) -> dict[str, Any]:
+        """Return the provenance of numbers about the translation: its model, texts, decoding and ``settings``."""
+        return {**page_provenance(), "target": self.text, "decoding": self.way, **settings}
 
     def question(self, at: int, top: int) -> NextTarget:
         """Return the request for step ``at`` with ``top`` candidates, which also scores the written token."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import Translation, matrix_computation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from ui.show.text import join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
@@ -86,7 +87,8 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
             set_params(TranslateOptions, step=step)
 
     computation = matrix_computation(translation, head, drawn.words, drawn.special, drawn.read_at)
-    draw_chart(figure, MATRIX, on_click=keep, computation=computation)
+    about = partial(_provenance, translation, found, head)
+    draw_chart(figure, MATRIX, on_click=keep, about=about, computation=computation)
     _draw_legend(translation, found, head)
 
 
@@ -144,6 +146,13 @@ def _describe_row(translation: Translation, found: Alignment, head: CrossHead, r
     return join_sentences(said, words)
 
 
+def _provenance(translation: Translation, found: Alignment, head: CrossHead) -> dict[str, Any]:
+    """Return the provenance of an alignment: that of the translation, the head, and the state that a row reads."""
+    name = "mean of all heads" if head.mean else f"cross-attention {head_label(head.layer, head.head)}"
+    reads = "before writing" if found.read_at is CrossRowConvention.WRITING else "after reading"
+    return translation.provenance(attention=name, rows=f"decoder state {reads} the token")
+
+
 def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
     st.caption(_("Dot: largest weight on a word; frame: the chosen step. Click a row to choose its step."))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -159,5 +168,5 @@ def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) ->
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{of}.csv",
             _("All digits"),
-            provenance=page_provenance(),
+            provenance=_provenance(translation, found, head),
         )
