@@ -276,6 +276,17 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
     ),
     ("translate", {"show": "without", "side": "decoder"}, "", "translate_map", ("target “L", "stack: decoder")),
     ("translate", {"show": "best"}, "", "alignments_map", ("52 sentence pairs with gold alignments (SHA-256",)),
+    ("vectors", {}, "", "vectors_picture", ("“The animal", "vectors: last layer", "PCA, 2 axes")),
+    ("vectors", {"show": "sentences"}, "", "vectors_sentences", ("8 sentences (SHA-256", "tokens: mean")),
+    ("positions", {}, "", "order_lacking_moved", ("token order: 0 3", "positions: no; head: 0-2")),
+    (
+        "whole_pass",
+        {"zoom": "stage", "stage": 30, "row": 1, "column": 2, "change": "number", "becomes": "1"},
+        "",
+        "pass_after",
+        ("changed stage: 54; row: 1; column: 2; new value: 1.0",),
+    ),
+    ("why_attention", {}, "", "why_cost_figure", ("; computed with", "d: 384; k: 3; r: 64")),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, data_provenance, download_button, draw_table
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
@@ -71,7 +72,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     )
     with right:
         _buttons(found)
-        _table(found)
+        _table(found, question)
 
 
 def summary(found: InductionScores) -> str:
@@ -105,7 +106,14 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
     for column, (key, title, values, name) in zip(columns, given, strict=True):
         computation = Computation(f"numbers = backend.predict(request).{name}", request=question)
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
-        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance, computation=computation)
+        about = partial(_provenance, question)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=about, computation=computation)
+
+
+def _provenance(question: InductionHeads) -> dict[str, str]:
+    """Return the provenance of induction scores: the model and the random texts."""
+    drawn = f"{question.count} texts of {question.repeats} × {question.length} random tokens"
+    return data_provenance(f"{drawn}, and as many without repetition (seed {question.seed})")
 
 
 def _buttons(found: InductionScores) -> None:
@@ -124,7 +132,7 @@ def _buttons(found: InductionScores) -> None:
         bound_widget(GenerateOptions, "sample", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
 
 
-def _table(found: InductionScores) -> None:
+def _table(found: InductionScores, question: InductionHeads) -> None:
     order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
     names = (
         gettext_lazy("Layer"),
@@ -148,7 +156,7 @@ def _table(found: InductionScores) -> None:
         csv_table(names, rows),
         "headlight-induction.csv",
         _("All digits"),
-        provenance=model_provenance(),
+        provenance=_provenance(question),
     )
 
 

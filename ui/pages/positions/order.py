@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.head_names import head_label
 from attention.positions import permute_map, shuffle_tokens, swap_words, words
 from attention.tokens import TokenRow
 from attention.trace import Trace
@@ -79,12 +82,19 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, question: OrderReques
             f"test.{key}.mixed[{layer}].weights({head})",
             f"permute_map(test.{key}.text[{layer}].weights({head}), test.order)",
         )
+        kept = "yes" if key == "having" else "no"
+        about = tuple(_provenance(test, positions=kept, head=head_label(layer, head)).items())
         for side, title, map_, note, code in zip(SIDES, titles, shown, notes, codes, strict=True):
             computation = None if tested is None else tested.then(f"weights = {code}\n{MAP}")
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
-                draw_matrices([sheet], f"order_{key}_{side}", numbers=False, computation=computation)
+                draw_matrices([sheet], f"order_{key}_{side}", numbers=False, about=about, computation=computation)
     st.caption(_("Rows attend to columns, in the new order. Right: the original map, permuted."))
+
+
+def _provenance(test: OrderTest, **settings: str) -> dict[str, str]:
+    """Return the provenance of a word-order test: the model, the text, the order of its tokens and ``settings``."""
+    return {**page_provenance(), "stack": test.part, "token_order": " ".join(map(str, test.order)), **settings}
 
 
 def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
@@ -105,14 +115,15 @@ def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]
             selected=selected,
         )
         computation = Computation("numbers = backend.inspect(request).having.differences", request=question)
-        draw_chart(figure, HEADS, on_click=keep_head, computation=computation)
+        about = partial(_provenance, test)
+        draw_chart(figure, HEADS, on_click=keep_head, about=about, computation=computation)
         st.caption(_("Click a cell to select its head."))
         download_button(
             _("Save as CSV"),
             differences_csv(test),
             "headlight-order.csv",
             _("Shown with and without positions; counts from 0"),
-            provenance=page_provenance(),
+            provenance=_provenance(test),
         )
 
 

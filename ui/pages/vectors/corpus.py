@@ -224,7 +224,7 @@ GONE = gettext_lazy("These vectors expired. Compute them again on their page.")
 
 def npy(run: VectorRun) -> Response:
     """Return the sentence vectors as a .npy file, (sentence, channel) float32, named by their provenance."""
-    name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_run_provenance(run).values()))])
+    name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(run_provenance(run).values()))])
     return FileResponse(
         run.file, media_type="application/octet-stream", headers=_download_headers(f"{name[:LONGEST]}.npy")
     )
@@ -235,7 +235,7 @@ def as_csv(run: VectorRun) -> Response:
 
     The table has a row for each sentence and a column for each channel.
     """
-    name = f"{file_stem('vectors', _run_provenance(run))}.zip"
+    name = f"{file_stem('vectors', run_provenance(run))}.zip"
     return StreamingResponse(csv_blocks(run), media_type="application/zip", headers=_download_headers(name))
 
 
@@ -248,14 +248,14 @@ def parquet(run: VectorRun) -> Response:
 
 def csv_blocks(run: VectorRun) -> Iterator[bytes]:
     """Yield the zip file of the CSV table and its provenance as bytes, a block of sentences at a time."""
-    sink, stem = _Drain(), f"headlight-{file_stem('vectors', _run_provenance(run))}"
+    sink, stem = _Drain(), f"headlight-{file_stem('vectors', run_provenance(run))}"
     with zipfile.ZipFile(sink, "w") as files:
         with files.open(zip_member(f"{stem}.csv"), "w", force_zip64=True) as table:
             table.write(MARK.encode())
             for rows in csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence"):
                 table.write(rows.encode())
                 yield sink.drain()
-        files.writestr(zip_member(f"{stem}.meta.json"), meta_json(f"{stem}.csv", _run_provenance(run)))
+        files.writestr(zip_member(f"{stem}.meta.json"), meta_json(f"{stem}.csv", run_provenance(run)))
     yield sink.drain()
 
 
@@ -265,7 +265,7 @@ def parquet_blocks(run: VectorRun) -> Iterator[bytes]:
     import pyarrow.parquet as pq
 
     channels = int(run.vectors.shape[1])
-    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))], _run_provenance(run))
+    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))], run_provenance(run))
     sink = _Drain()
     with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         for texts, vectors in blocks(run):
@@ -283,7 +283,7 @@ def blocks(run: VectorRun) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, An
         yield run.asked.texts[at : at + len(part)], part
 
 
-def _run_provenance(run: VectorRun) -> dict[str, str]:
+def run_provenance(run: VectorRun) -> dict[str, str]:
     """Return the provenance of a run: the model, the mix of layers and the pooling of tokens."""
     asked = run.asked
     mix = f"level {asked.level}" if asked.mix == "level" else asked.mix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from ui.pages.vectors.umap_worker import arrange
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import model_provenance
 from viz.figures.vectors import drawing_order, scatter
 from viz.paper.notebook import Computation
 
@@ -34,12 +33,14 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     *,
     marked: int | None = None,
     pale: Sequence[int] = (),
+    about: Mapping[str, Any],
     computation: Computation | None = None,
 ) -> None:
     """Draw a projection of at most MOST evenly spaced ``vectors``, shape (point, channel), to 2 or 3 dimensions.
 
     ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
-    indices of faint points. ``computation`` is notebook code that computes ``vectors``.
+    indices of faint points. ``about`` is the provenance of the vectors, and ``computation`` notebook code that computes
+    ``vectors``.
     """
     axes = _controls(options)
     if len(names) < 3:
@@ -97,7 +98,9 @@ def picture(  # noqa: PLR0913  (options of a single figure)
                 f"numbers = arrange(vectors[kept], {axes}, {NEIGHBOURS})[order, -1]"
             )
             computation = computation.then(code, kept=kept, order=order, arrange=arrange)
-    draw_chart(figure, "vectors_picture", about=model_provenance, computation=computation)
+    method = "PCA" if options.flat == "pca" else f"UMAP, {NEIGHBOURS} neighbours by cosine"
+    about = {**about, "projection": f"{method}, {axes} axes"}
+    draw_chart(figure, "vectors_picture", about=lambda: about, computation=computation)
     st.caption(translate(MARKS))
 
 

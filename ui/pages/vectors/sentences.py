@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import streamlit as st
@@ -18,14 +19,14 @@ from probing.sentence_files import MOST_SENTENCES, lines
 from ui.input.controls import bound_widget
 from ui.input.sentence_upload import from_file
 from ui.pages.vectors import corpus
-from ui.pages.vectors.corpus import VectorRun, stored_run
+from ui.pages.vectors.corpus import VectorRun, run_provenance, stored_run
 from ui.pages.vectors.options import VectorsOptions, pick_mix, pick_pooling
 from ui.pages.vectors.projection import picture
 from ui.run.notices import show_error, show_notice
 from ui.run.redrawing import redraw_every
 from ui.run.services import get_backend, page_visitor
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, download_button, draw_table
 from ui.state.view_state import ViewState
 from viz.figures.theme import truncate
 from viz.figures.vectors import cosine_map
@@ -156,15 +157,23 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
     for note in _notes(run):
         show_notice(note, role="status")
     _draw_nearest(run, options)
+    about = _provenance(run)
     computation = Computation("vectors = backend.inspect(request).vectors", request=run.asked)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         show_notice(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), _("Cosine similarity"))
         compared = computation.then("numbers = cosine(vectors, vectors)", cosine=cosine)
-        draw_chart(figure, "vectors_sentences", about=model_provenance, computation=compared)
-    picture(vectors, texts, options, _("Sentences"), computation=computation if len(texts) <= TYPED else None)
+        draw_chart(figure, "vectors_sentences", about=lambda: about, computation=compared)
+    code = computation if len(texts) <= TYPED else None
+    picture(vectors, texts, options, _("Sentences"), about=about, computation=code)
     _files(run)
+
+
+def _provenance(run: VectorRun) -> dict[str, str]:
+    """Return the provenance of the vectors of a run: the model, the pooling, and the sentences by their SHA-256."""
+    digest = sha256("\n".join(run.asked.texts).encode()).hexdigest()
+    return run_provenance(run) | {"data": f"{len(run.asked.texts):,} sentences (SHA-256 {digest})"}
 
 
 def _notes(run: VectorRun) -> list[str]:
@@ -242,8 +251,9 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
             "sentence": st.column_config.TextColumn(_("Sentence"), width="large"),
         },
     )
+    about = _provenance(run) | {"text": options.like}
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    download_button(_("Save as CSV"), page, "headlight-nearest.csv", _("All digits"), provenance=model_provenance())
+    download_button(_("Save as CSV"), page, "headlight-nearest.csv", _("All digits"), provenance=about)
 
 
 def _files(run: VectorRun) -> None:

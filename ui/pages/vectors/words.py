@@ -102,7 +102,13 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
     show_notice(describe_contexts(term, pairs, baseline, levels), role="status")
     ticks = [levels[0], *(_("Layer {layer}", layer=at) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
-    draw_chart(figure, "vectors_contexts", about=model_provenance, computation=_contexts_computation(having, term))
+    about = {"data": " · ".join(f"“{one.question.text}”" for one in having), "word": term}
+    draw_chart(
+        figure,
+        "vectors_contexts",
+        about=lambda: model_provenance() | about,
+        computation=_contexts_computation(having, term),
+    )
     st.caption(translate(MARKS))
 
 
@@ -228,10 +234,12 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
         "vectors = merge(mixed, runs)",
         request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge)  # fmt: skip
     shown = f"shown = vectors[{window.start}:{window.stop}]\nnumbers = cosine(shown, shown)"
-    draw_chart(figure, "vectors_cosine", computation=computation.then(shown, cosine=cosine))
+    unit_name = "word" if choice.words else "token"
+    about = {**page_provenance(), "vectors": where, "points": f"{unit_name}s"}
+    draw_chart(figure, "vectors_cosine", about=lambda: about, computation=computation.then(shown, cosine=cosine))
     pale = [at for at, cell in enumerate(cells) if cell.special]
-    picture(vectors, names, options, unit, marked=focus, pale=pale, computation=computation)
-    _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", where, computation)
+    picture(vectors, names, options, unit, marked=focus, pale=pale, about=about, computation=computation)
+    _numbers(vectors, [cell.label for cell in cells], unit_name, where, computation)
 
 
 def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -226,7 +227,20 @@ def _draw_outcome(asked: PassInspector, request: ChangeRequest, found: ChangeRes
     )
     about = _("All digits")
     written = frame_csv(table)
-    download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
+    download_button(_("Save as CSV"), written, "changed.csv", about, provenance=_provenance(request), place=saved)
+
+
+def _provenance(request: ChangeRequest) -> dict[str, Any]:
+    """Return the provenance of outputs before and after a change; rows and columns of a stage's result count from 0."""
+    changed: dict[str, Any] = {"edits": list(map(repr, request.edits))}
+    if not request.edits:
+        changed = {"changed_stage": request.stage, "row": request.row, "column": request.column}
+        if request.lender:
+            changed |= {"second_text": request.lender, "rows_from_second_text": list(map(str, request.pairs))}
+        else:
+            changed["new_value"] = request.to
+    found = {**page_provenance(), **changed, "output_row": request.at}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
@@ -240,9 +254,10 @@ def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
         ("before", _("Before"), [end.before for end in ends]),
         ("after", _("After"), [end.after for end in ends]),
     )
+    about = partial(_provenance, request)
     for column, (key, title, values) in zip(st.columns(2), sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))
         figure.update_xaxes(range=[min(0, *values), 1.15 * most or 1])
         code = f"numbers = [end.{key} for end in backend.inspect(request).ends]"
-        draw_chart(figure, f"pass_{key}", place=column, computation=Computation(code, request=request))
+        draw_chart(figure, f"pass_{key}", place=column, about=about, computation=Computation(code, request=request))

@@ -5,7 +5,7 @@ Recurrent, convolutional and attention networks can also be trained on small tas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
@@ -141,7 +141,9 @@ def figures(numbers: CostSetting) -> None:
         figure = growth(n, curves, theme(), title, unit, numbers.n)
         code = f"numbers = complexities({measure!r}, np.geomspace(1, {LONGEST}, {POINTS}), setting)"
         computation = Computation(code, complexities=complexities, setting=setting)
-        draw_chart(figure, f"why_{measure}_figure", place=column, computation=computation)
+        draw_chart(
+            figure, f"why_{measure}_figure", place=column, about=partial(asdict, setting), computation=computation
+        )
     st.caption(
         _(
             "Logarithmic axes: slope 1 grows with n, slope 2 with n². Curves are the terms in O(·) of "
