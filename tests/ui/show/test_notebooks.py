@@ -286,6 +286,7 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         "pass_after",
         ("changed stage: 54; row: 1; column: 2; new value: 1.0",),
     ),
+    ("masked_words", {"show": "words"}, "", "words_bars", ("[MASK]", "blank: 1 of 1; predicted token: ")),
     ("why_attention", {}, "", "why_cost_figure", ("; computed with", "d: 384; k: 3; r: 64")),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]

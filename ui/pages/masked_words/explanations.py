@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from inference.tasks.attribution import Gradients, OcclusionRequest
 from inference.tasks.predictions import Filled, Guess, MaskedWords
 from ui.attribution.views import describe_masking
 from ui.input.controls import TYPED, bound_widget, head_name, head_of, keep_head, rank_of
+from ui.pages.masked_words.guesses import blank_provenance
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
@@ -208,7 +210,9 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
     occluded, steps = found.requests
     computation = Computation(ATTRIBUTIONS, occluded=occluded, steps=steps, most=token_bars.MOST)
-    draw_chart(token_bars.importance(places, ways, theme(), translate(UNIT)), "words_bars", computation=computation)
+    about = partial(blank_provenance, filled, at, predicted_token=found.explained.piece)
+    figure = token_bars.importance(places, ways, theme(), translate(UNIT))
+    draw_chart(figure, "words_bars", about=about, computation=computation)
     below, above = map(translate, sides(theme()))
     st.caption(
         _(
@@ -223,7 +227,8 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     )
     rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
-    download_table(csv_table(("word", LEFT_OUT, GRADIENTS), rows), "headlight-words-that-matter.csv")
+    table = csv_table(("word", LEFT_OUT, GRADIENTS), rows)
+    download_table(table, "headlight-words-that-matter.csv", provenance=about())
 
 
 def describe_attributions(found: ImportanceScores, names: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, log
+from typing import Any
 
 import streamlit as st
 
@@ -87,6 +88,12 @@ def _has_several_pieces(filled: Filled, at: int) -> bool:
     return stood is not None and stood.rank is None
 
 
+def blank_provenance(filled: Filled, at: int, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of numbers about blank number ``at``: the model, the texts, the blank and ``settings``."""
+    blank = f"{at + 1} of {len(filled.blanks)}"
+    return {**page_provenance(), "text_with_blanks": filled.text, "blank": blank, **settings}
+
+
 def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
     """Draw the likeliest tokens of a blank as bars and as a table, and the scores of the reader's words."""
     blank = filled.blanks[at]
@@ -97,7 +104,8 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
     code = f"numbers = [guess.probability for guess in backend.predict(request).blanks[{at}].guesses]"
-    draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
+    about = partial(blank_provenance, filled, at)
+    draw_chart(figure, "masked_bars", about=about, computation=Computation(code, request=request))
     highlight = translate(HIGHLIGHT) if marked else ""
     bars_are = _(
         "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; entropy: {entropy:.2f} bits. A "
@@ -178,7 +186,7 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
         csv_table(names, rows),
         "headlight-words.csv",
         _("All digits"),
-        provenance=page_provenance(),
+        provenance=blank_provenance(filled, at),
     )
 
 

@@ -15,6 +15,7 @@ from i18n import _, gettext_lazy, translate
 from ui.pages.step_by_step.weight import StepOptions, WeightPlace, chips
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.tables import page_provenance
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.figures.layers import what_if as figure
@@ -54,7 +55,10 @@ def what_if(spot: WeightPlace, factor: float) -> None:
         token_strip.mount(_chips(spot, weights), f"what_if_{name}", title=titles[name])
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head)
-    draw_chart(drawn, "what_if_heads")
+    hides = "yes" if rules.masked else "no"
+    changed = {"scaling": rules.scaling, "temperature": f"{rules.percent / 100:g}", "masked": hides}
+    place = {"stack": spot.part, "layer": spot.layer, "head": spot.head, "queries": f"{len(rows)} of {record.queries}"}
+    draw_chart(drawn, "what_if_heads", about=lambda: page_provenance() | place | changed)
     st.caption(
         _(
             "Mean over {n} of {all} tokens; larger: the selected head. The model was not trained for this rule.",
