@@ -175,11 +175,11 @@ def rank_p_values(rows: FloatArray, row: FloatArray) -> Numbers:
     """
     from scipy.stats import rankdata
 
-    def ranked(values: FloatArray) -> FloatArray:
+    def center_ranks(values: FloatArray) -> FloatArray:
         found: FloatArray = rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2
         return found
 
-    one, other = ranked(rows), ranked(row)
+    one, other = center_ranks(rows), center_ranks(row)
     orders = np.random.default_rng(0).permuted(np.tile(other, (DRAWS, 1)), axis=1)
     beyond = np.abs(orders @ one.T) >= np.abs(other @ one.T) - 1e-9  # (draw, method)
     found: Numbers = (1 + beyond.sum(axis=0)) / (1 + DRAWS)
