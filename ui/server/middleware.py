@@ -278,8 +278,8 @@ class CompressedScripts:
             return
         path = str(scope["path"])
         if path not in self._kept:
-            status, headers, body = await self._fetch(scope, receive)
-            if status != 200:
+            status, headers, body = await self._fetch(scope)
+            if status != 200 or len(body) != int(Headers(raw=headers).get("content-length", len(body))):
                 await _respond(send, status, headers, body)
                 return
             packed = await asyncio.to_thread(gzip.compress, body, 6)
@@ -294,10 +294,17 @@ class CompressedScripts:
         asked = Headers(scope=scope)
         return "gzip" in asked.get("accept-encoding", "") and not any(name in asked for name in PLAIN_ONLY)
 
-    async def _fetch(self, scope: Scope, receive: Receive) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        """Return the status, the headers and the body of the app's response."""
+    async def _fetch(self, scope: Scope) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """Return the status, the headers and the body of the app's response.
+
+        The app does not notice if this client leaves, because it would then omit the body, which is kept for others.
+        """
         start: Message = {}
         parts: list[bytes] = []
+        asked: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+        async def receive() -> Message:
+            return asked.pop() if asked else await asyncio.Future()
 
         async def keep(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server import middleware
 from ui.server.middleware import CompressedScripts, OldAddresses
@@ -98,3 +100,37 @@ def test_a_kept_script_is_not_sent_again(scripts: TestClient) -> None:
     first = scripts.get("/static/a.js", headers={"accept-encoding": "gzip"})
     again = scripts.get("/static/a.js", headers={"accept-encoding": "gzip", "if-none-match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+async def cut_off(_scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with a script, but without a body if the client has gone, as middleware of Starlette does."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(SCRIPT))]})
+    if (await receive())["type"] != "http.disconnect":
+        await send({"type": "http.response.body", "body": SCRIPT.encode()})
+
+
+async def broken(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """Answer with half of the bytes that the headers state."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(SCRIPT))]})
+    await send({"type": "http.response.body", "body": SCRIPT[: len(SCRIPT) // 2].encode()})
+
+
+@pytest.mark.parametrize(("app", "first"), [(cut_off, SCRIPT), (broken, SCRIPT[: len(SCRIPT) // 2])])
+def test_a_client_that_leaves_spoils_the_script_for_nobody(app: ASGIApp, first: str) -> None:
+    compressed = CompressedScripts(app)
+    sent: list[Message] = []
+    asked = {
+        "type": "http", "method": "GET", "path": "/static/a.js", "query_string": b"",
+        "headers": [(b"accept-encoding", b"gzip")],
+    }  # fmt: skip
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def keep(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(compressed(asked, gone, keep))
+    found = TestClient(compressed).get("/static/a.js", headers={"accept-encoding": "gzip"})
+    assert found.text == first
+    assert ("content-encoding" in found.headers) == (first == SCRIPT), "half a script is not kept"
