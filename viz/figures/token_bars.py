@@ -330,6 +330,7 @@ def two_readings(  # noqa: PLR0913  (keyword options of a figure)
         showgrid=False,
         fixedrange=True,
     )
+    figure.update_layout(meta={"y": (_("Word"), [escape_label(word) for word in words])})
     return figure.update_layout(height=150 + TWO_READINGS_ROW * len(words), margin={"b": 60})
 
 

@@ -43,7 +43,7 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     title = plain_text(figure.layout.title.text or "")
     for trace in figure.data:
         own = {**trace.to_plotly_json(), "type": trace.type}
-        if own.get("opacity") != 0 and own.get("marker", {}).get("opacity") != 0:
+        if own.get("opacity") != 0 and own.get("marker", {}).get("opacity") != 0 and not _connects(own):
             series = plain_text(own.get("name") or "") or title
             rows += [{"series": series, **row} for row in (_cells(own) if trace.type == "heatmap" else _points(own))]
     for name in ("x", "y"):
@@ -122,6 +122,12 @@ def _cells(trace: Trace) -> list[dict[str, Any]]:
         for name, count in zip(("x", "y"), values.shape[::-1], strict=True)
     )
     return [{"x": across[column], "y": down[row], "z": float(value)} for (row, column), value in np.ndenumerate(values)]
+
+
+def _connects(trace: Trace) -> bool:
+    """Return True if a trace only connects pairs of marks of other traces: unnamed lines with gaps."""
+    across = numbers(trace["x"]) if trace.get("mode") == "lines" and trace.get("hoverinfo") == "skip" else np.zeros(0)
+    return not trace.get("name") and bool(np.isnan(across[2::3]).all()) and across.size > 0
 
 
 def _points(trace: Trace) -> list[dict[str, Any]]:

@@ -132,7 +132,7 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
     if any(likely) != all(likely):
         return ""
     if likely[0]:
-        return _("Both orders get at least 0.5: the model does not decide.")
+        return _("Both orders get at least 0.5: the model accepts both.")
     return _("Both orders get less than 0.5: the model rejects both.")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from attention.codec import frame
 from attention.excess import REACH, PositionalPrior
 from attention.external_maps import EXACT
+from attention.mask import FloatArray
 from attention.measures import HeadSummary, Measure, measures_of
 from attention.record import MapRecord, Record
 from attention.view import BLOCK, DisplayToken, View
@@ -130,6 +131,7 @@ def _measure(measure: Measure, survey: HeadSummary) -> dict[str, Any]:
 
 
 LARGEST_TILE = 1024  # cells on a side at most
+MOST_EXACT = 16_384  # So many numbers at most are sent as they are, in 64 KB; float16 would change their third digit.
 
 QueryFields = Mapping[str, str]  # the fields of a query string
 
@@ -147,11 +149,20 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
     crowd = found.crowd
     arrays = {
         "grid": (found.thumbnails, "signed8" if found.signed else "sqrt8"),
-        "means": (crowd.means(), "float16"),
+        "means": coded(crowd.means()),
         "counts": (crowd.counts.astype(np.float32), "float16"),
     }
     rows = crowd.rows.tolist() if found.sampled else None
     return frame({"sampled": found.sampled, "rows": rows, "habits": places}, arrays)
+
+
+def coded(numbers: FloatArray) -> tuple[FloatArray, str]:
+    """Return numbers with their coding in a binary message: float32 for short texts, else float16.
+
+    >>> coded(np.zeros((6, 12, 16), np.float32))[1], coded(np.zeros((6, 12, 512), np.float32))[1]
+    ('float32', 'float16')
+    """
+    return numbers, "float32" if numbers.size <= MOST_EXACT else "float16"
 
 
 def rows(view: View, asked: QueryFields) -> bytes:
@@ -160,7 +171,7 @@ def rows(view: View, asked: QueryFields) -> bytes:
     The request ``asked`` has the index of the query in the field "query".
     """
     query = number(asked, "query", len(view.queries))
-    return frame({"query": query}, {"rows": (view.rows(query), "float16")})
+    return frame({"query": query}, {"rows": coded(view.rows(query))})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
@@ -169,7 +180,7 @@ def columns(view: View, asked: QueryFields) -> bytes:
     The request ``asked`` has the index of the key in the field "key".
     """
     key = number(asked, "key", len(view.keys))
-    return frame({"key": key}, {"columns": (view.columns(key), "float16")})
+    return frame({"key": key}, {"columns": coded(view.columns(key))})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
@@ -185,7 +196,7 @@ def tile(view: View, asked: QueryFields) -> bytes:
     weights = view.tile(layer, head, q0, q1, k0, k1, size)
     header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
     exact = weights.shape == (q1 - q0, k1 - k0)
-    return frame({**header, "exact": exact}, {"tile": (weights, "float16")})
+    return frame({**header, "exact": exact}, {"tile": coded(weights)})
 
 
 OF_A_VIEW: dict[str, Callable[[View, QueryFields], bytes]] = {"rows": rows, "columns": columns, "tile": tile}
