@@ -16,6 +16,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from probing.text_pairs import TextPair, parse
 from ui.input.controls import bound_widget, head_of, keep_head
+from ui.input.model_chip import draw_model_chip
 from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions, pick_words
@@ -129,6 +130,7 @@ LONGEST = 240  # characters of a text in the list; longer texts are truncated
 
 def draw_set(choice: ViewState, options: CompareOptions) -> None:
     """Draw a set of text pairs, its summary, maps and table of heads, and the results for the chosen head."""
+    draw_model_chip(choice)
     pairs = pick_pairs(options.bring)
     if pairs is None:
         return

@@ -271,10 +271,10 @@ def _describe_tested(found: PairSet) -> str:
 
 
 def _describe_most(found: PairSet, most: int) -> str:
-    """Describe the means of the head that differs most, ``most``, with the sample size and the corrected p-value."""
+    """Describe the means of the head ``most``, with the sample size and the corrected p-value."""
     across = found.across
     return _(
-        "{head} differs most: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
+        "{head}: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
         head=found.name(most),
         change=format_small(float(across.change.mean[most])),
         control=format_small(float(across.control.mean[most])),

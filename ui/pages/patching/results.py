@@ -14,7 +14,7 @@ from attention.comparison import align
 from attention.edits import Pairs, Patch, head_patches, paired_tokens, patching_effect, random_patches, residual_patches
 from attention.mask import FloatArray
 from attention.view import View
-from i18n import _, gettext_lazy
+from i18n import _, gettext_lazy, typeset_number
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
 from probing.edit_answers import answers_under, sets_per_request
@@ -238,21 +238,24 @@ def _heads(found: PatchingResult) -> str:
     if not np.isfinite(found.heads).all():
         return ""
     layer, head = (int(at) for at in np.unravel_index(int(found.heads.argmax()), found.heads.shape))
-    share = format_small(float(found.heads[layer, head]))
+    compared = not found.shift and found.head_changes.complete
+    beyond = found.head_changes.exceeded_by(found.heads)
     said = _(
-        "Head with the largest effect: {layer}-{head}, {share}.",
+        gettext_lazy("Head with the largest effect: {layer}-{head}, {share} (not beyond random changes).")
+        if compared and not beyond[layer, head]
+        else gettext_lazy("Head with the largest effect: {layer}-{head}, {share}."),
         layer=layer,
         head=head,
-        share=share,
+        share=format_small(float(found.heads[layer, head])),
     )
-    if found.shift or not found.head_changes.complete:
+    if not compared:
         return said
     mean, low, high = count_by_chance(found.heads.size)
     return _(
         "{said} {many} of {heads} heads exceed all {n} random changes of their output; chance: {mean:.0f} (95% range "
         "{low} to {high}).",
         said=said,
-        many=int(found.head_changes.exceeded_by(found.heads).sum()),
+        many=int(beyond.sum()),
         heads=found.heads.size,
         n=COMPARED,
         mean=mean,
@@ -287,10 +290,22 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
             "Patching {what} has an effect of {share}; random changes of the same size (n = {n}) reach {band}."
         )
     )
-    values = {"band": format_small(largest), "n": made} if made else {}
-    said = _(goes, what=what, share=format_small(float(share)), **values)
+    shown, band = _format_apart(float(share), largest)
+    said = _(goes, what=what, share=shown, **({"band": band, "n": made} if made else {}))
     answer = describe_answer(found, effect)
     return join_sentences(said, _("Then {answer}.", answer=answer), _probabilities(found, effect)) if answer else said
+
+
+def _format_apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with so many digits that different numbers look different.
+
+    >>> _format_apart(0.2791, 0.2845), _format_apart(0.28, 0.17)
+    (('0.279', '0.284'), ('0.28', '0.17'))
+    """
+    if format_small(one) != format_small(other):
+        return format_small(one), format_small(other)
+    digits = next((digits for digits in range(3, 8) if f"{one:.{digits}g}" != f"{other:.{digits}g}"), 3)
+    return typeset_number(f"{one:.{digits}g}"), typeset_number(f"{other:.{digits}g}")
 
 
 def _probabilities(found: PatchingResult, effect: Effect) -> str:

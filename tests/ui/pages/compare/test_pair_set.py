@@ -48,7 +48,7 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
     layer, head = np.unravel_index(int((change - control).argmax()), change.shape)
     says(page, "1 changes, 1 controls")
     says(page, "0 of 72 heads")
-    says(page, f"{layer}-{head} differs most: ")
+    says(page, f"{layer}-{head}: ")
     stands(page)
 
 
@@ -86,7 +86,7 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
-    says(page, "0-9 differs most: ")
+    says(page, "0-9: ")
     says(page, "within n = 17 independent texts")
     says(page, "(n = 17, corrected p = 0.0")
     assert any("rows scaled to the compared words" in caption.value for caption in page.caption)

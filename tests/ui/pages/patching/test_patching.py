@@ -80,6 +80,15 @@ def test_what_is_not_known_yet_is_not_said() -> None:
     assert describe_patching(unknown)[2] == "Head with the largest effect: 1-0, 0.25."
 
 
+def test_the_head_with_the_largest_effect_may_be_within_random_changes() -> None:
+    known = carried(STATES, HEADS)
+    within = replace(known, head_changes=random_changes(HEADS, largest=0.2504))
+    texts = [describe_patching(one)[2] for one in (known, within)]
+    assert ["not beyond" in text for text in texts] == [False, True]
+    said = describe_site(within, "h", (1, 0), logs(0.2, 0.2))
+    assert re.findall(r"0\.25\d*", said)[:2] == ["0.25", "0.2504"]
+
+
 def test_one_place_names_what_is_taken() -> None:
     found = carried(STATES, HEADS)
     assert found.set_of("h", (1, 2)) == (PatchHead(1, 2, ((0, 0), (1, 1), (2, 2))),)
