@@ -18,6 +18,7 @@ from inference.files import sources
 from inference.files.embedded import SMOLLM
 from inference.task_heads import ANSWER, CLASSIFY, TAG
 from inference.tasks.answers import BOTH, END, START
+from inference.tasks.decoding import NextToken
 from probing.labelled.labeled_texts import Kind
 from tests.support import positionmodels, tinylabels, tinymodels, toldfolders
 from tests.support.asking import allowed, asked
@@ -25,6 +26,7 @@ from tests.support.picturemodels import save_judge, sight
 from tests.support.repository import ROOT
 from tests.support.taughtfolders import put, taught_in
 from ui.pages.explore.page import KEY as MEASURES
+from ui.pages.generate.options import mark_of
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
 from ui.pages.measure import heads as measure
 from ui.pages.pictures.source import DIGITS, GIVEN
@@ -292,6 +294,46 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
 ]
 
 
+# (address, figure, parts of its methods sentences) for text generation by a tiny decoder
+DECODER_METHODS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
+    (
+        {"temperature": 150, "top_k": 5, "top_p": 90, "seed": 7},
+        "generate_bars",
+        ("temperature: 1.5; top k: 5; top p: 0.9; random seed: 7; drawn token: “",),
+    ),
+    ({}, "generate_sums", ("temperature: 1; top k: all; top p: 1;",)),
+    (
+        {"show": "looks", "cell": "reach"},
+        "generate_map",
+        ("query: 4 “", "measure: mean distance in tokens, the first"),
+    ),
+    (
+        {"show": "looks", "layer": 1, "head": 0, "first": 0},
+        "generate_most",
+        ("query: ", "head: 1-0; first token: excluded"),
+    ),
+    (
+        {"show": "sink"},
+        "sink_map",
+        ("queries: later tokens that are not special, at most 256; key: 0 “"),
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("query", "key", "parts"), DECODER_METHODS)
+def test_the_methods_of_a_decoder_state_every_setting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, query: dict[str, Any], key: str, parts: tuple[str, ...]
+) -> None:
+    tinymodels.save(tmp_path / "gpt2", "gpt2")
+    with allowed(tmp_path):
+        request = NextToken(str(tmp_path / "gpt2"), text="The cat sat")
+        given = {"model": request.model, "text": request.text, "written": "5.6", "of": mark_of(request), **query}
+        found = methods(monkeypatch, "generate", given, "")
+    for part in ("“The cat sat”", "written tokens: 5 · 6; written text: “", "tokens read: 5;", *parts):
+        assert part in found[key]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("view", "query", "section", "key", "parts"), METHODS)
 def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the parts of a case)
@@ -302,6 +344,13 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
     key: str,
     parts: tuple[str, ...],
 ) -> None:
+    found = methods(monkeypatch, view, query, section)
+    for part in parts:
+        assert part in found[key]
+
+
+def methods(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], section: str) -> dict[str, str]:
+    """Return the methods sentences of the figures of a view by their keys; ``section`` is a folded section to open."""
     found: dict[str, str] = {}
 
     def write(figure: Figure, key: str, about: chart.About, _computation: object, test: str) -> None:
@@ -318,8 +367,7 @@ def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the par
         page.session_state[section] = True
         page.run()
     assert not page.exception
-    for part in parts:
-        assert part in found[key]
+    return found
 
 
 @pytest.mark.slow

@@ -11,13 +11,22 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
-from ui.pages.generate.options import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, GenerateOptions, Prompt, clamp
+from ui.pages.generate.options import (
+    KNOWN,
+    MOST_TOP,
+    TEMPERATURES,
+    TOP_PS,
+    GenerateOptions,
+    Prompt,
+    clamp,
+    step_provenance,
+)
 from ui.pages.generate.writing import write
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import join_sentences, percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
@@ -73,7 +82,7 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
-    about = partial(_provenance, request)
+    about = partial(_provenance, request, step)
     computation = Computation("candidates = backend.predict(request).candidates", request=request)
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     chances = computation.then(f"numbers = [found.probability for found in candidates[:{most}]]")
@@ -92,9 +101,16 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     _table(request, step, most)
 
 
-def _provenance(request: NextToken) -> dict[str, Any]:
-    """Return the provenance of a step: the model, the prompt and the generated tokens."""
-    return {**model_provenance(), "text": request.text, "written_tokens": list(request.written)}
+def _provenance(request: NextToken, step: DecodingStep) -> dict[str, Any]:
+    """Return the provenance of next-token probabilities: the text so far, and the sampling with the drawn token."""
+    sampling = {
+        "temperature": f"{request.temperature / 100:g}",
+        "top_k": request.top_k or "all",
+        "top_p": f"{request.top_p / 100:g}",
+        "random_seed": request.seed,
+        "drawn_token": f"“{step.chosen.piece}”",
+    }
+    return step_provenance(request, step, **sampling)
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
@@ -202,5 +218,5 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
             csv_table(names, rows),
             "headlight-next-token.csv",
             _("All digits"),
-            provenance=_provenance(request),
+            provenance=_provenance(request, step),
         )

@@ -14,6 +14,7 @@ from inference.text.encoding import check_text
 from ui.input.controls import fingerprint
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
+from ui.show.tables import model_provenance
 from ui.state.params import AnsweringOptions, drop_place, set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState, example_of
@@ -247,6 +248,13 @@ def text_of(request: NextToken, step: DecodingStep) -> str:
     """Return the prompt, cut off after the last token that the model reads, and the generated text."""
     ends = [span[1] for span in step.row.spans[: prompt_length(step, request)] if span is not None]
     return request.text[: max(ends)] + step.text if request.cut and ends else request.text + step.text
+
+
+def step_provenance(request: NextToken, step: DecodingStep, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of a step: the model, the prompt, the generated tokens and ``settings``."""
+    written = {"written_tokens": list(request.written), "written_text": f"“{step.text}”"} if request.written else {}
+    read = {"tokens_read": len(step.row)}
+    return {**model_provenance(), "text": request.text, **written, **read, **settings}
 
 
 def prompt_length(step: DecodingStep, request: NextToken) -> int:

@@ -70,7 +70,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     elif options.show == "layers":
         lens(request, step, options)
     elif options.show == "sink":
-        sink(choice, request)
+        sink(choice, request, step)
     elif options.show == "induction":
         draw_induction(choice, request, step, options)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextToken
 from inference.tasks.predictions import NextLens
 from ui.input.controls import bound_widget, head_name, head_of, keep_head, rank_of
-from ui.pages.generate.options import CELLS, GenerateOptions, prompt_length
+from ui.pages.generate.options import CELLS, GenerateOptions, prompt_length, step_provenance
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.lens import TOP, draw
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
@@ -35,6 +36,9 @@ NO_STEPS = gettext_lazy("This architecture returns no attention step by step; us
 MOST = 10  # tokens in the bar chart
 LEAST = 0.01  # smaller weights are not described as attention to an earlier token
 MAP, STRIP = "generate_map", "generate_strip"
+# Measures of heads in the provenance.
+WEIGHT_BACK = "largest weight, without the first and the last two tokens"
+DISTANCE_BACK = "mean distance in tokens, the first token with distance 0"
 LOOKS = "looks = without_missing(backend.predict(request).looks)"  # code of notebooks
 
 
@@ -198,7 +202,9 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     looks = Computation(LOOKS, request=seen.request, without_missing=without_missing)
     of_head = largest_weight_back if options.cell == "strongest" else mean_distance_back
     computation = looks.then("numbers = of_head(looks)", of_head=of_head)
-    draw_chart(figure, MAP, place=left, on_click=keep_on_text, computation=computation)
+    measure = WEIGHT_BACK if options.cell == "strongest" else DISTANCE_BACK
+    about = partial(query_provenance, seen.request, seen.step, measure=measure)
+    draw_chart(figure, MAP, place=left, on_click=keep_on_text, about=about, computation=computation)
     rest = "looks" if options.first else "without_first(looks)"
     row = {"head": "kept[layer, head]", "layer": "kept[layer].mean(0)", "all": "np.nanmean(kept, (0, 1))"}[options.over]
     computation = looks.then(
@@ -208,7 +214,9 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
         head=seen.head,
         most=MOST,
     )
-    draw_chart(_most_attended(seen), "generate_most", place=right, computation=computation)
+    kept = "included" if options.first else "excluded, other weights rescaled to sum to 1"
+    about = partial(query_provenance, seen.request, seen.step, **_heads_shown(seen, options), first_token=kept)
+    draw_chart(_most_attended(seen), "generate_most", place=right, about=about, computation=computation)
     st.caption(
         _(
             "Earlier tokens exclude the first and the last two; the first has distance 0. Click a "
@@ -223,8 +231,20 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
             "headlight-looks.csv",
             _("All digits"),
             place=section,
-            provenance=page_provenance(),
+            provenance=query_provenance(seen.request, seen.step),
         )
+
+
+def query_provenance(request: NextToken, step: DecodingStep, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of numbers about the newest token of a step, which is the query of its attention."""
+    return step_provenance(request, step, query=f"{len(step.row) - 1} “{step.row.pieces[-1]}”", **settings)
+
+
+def _heads_shown(seen: StepAttention, options: GenerateOptions) -> dict[str, Any]:
+    """Return the provenance of the heads over which ``seen.weights`` are averaged."""
+    if options.over == "head":
+        return {"layer": seen.layer, "head": seen.head}
+    return {"heads": f"mean of layer {seen.layer}" if options.over == "layer" else "mean of all layers"}
 
 
 def keep_on_text(key: str) -> None:

@@ -19,7 +19,14 @@ from inference import TraceRequest
 from inference.tasks.decoding import DecodingStep, NextToken
 from inference.tasks.heads import InductionHeads, InductionScores
 from ui.input.controls import bound_widget, head_name, head_of, rank_of
-from ui.pages.generate.options import REPEATED_NAME, GenerateOptions, new_prompt, on_path, prompt_length
+from ui.pages.generate.options import (
+    REPEATED_NAME,
+    GenerateOptions,
+    new_prompt,
+    on_path,
+    prompt_length,
+    step_provenance,
+)
 from ui.pages.generate.step_attention import NO_STEPS, StepAttention, first_switch, keep_on_text
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
@@ -201,8 +208,8 @@ def _shown_trace_id(choice: ViewState, request: NextToken) -> str:
     return trace_request(on_path(request, get_params(GenerateOptions))).key if same else ""
 
 
-def sink(choice: ViewState, request: NextToken) -> None:
-    """Draw the share of attention that each head gives to the first token."""
+def sink(choice: ViewState, request: NextToken, step: DecodingStep) -> None:
+    """Draw the share of attention that each head gives to the first token; ``step`` is the prediction at the end."""
     trace = read_whole(request)
     if all(trace.source.special[1:]):
         show_notice(_("No word follows the first token. Write or type more."), role="status")
@@ -227,7 +234,9 @@ def sink(choice: ViewState, request: NextToken) -> None:
     left, right = st.columns([3, 2])
     code = "numbers = observe(backend.trace(request)).strength('first')"
     computation = Computation(code, request=trace_request(request), observe=observe)
-    draw_chart(figure, SINKS, place=left, on_click=keep_on_text, computation=computation)
+    queries = f"later tokens that are not special, at most {MOST_ROWS}"
+    about = partial(step_provenance, request, step, queries=queries, key=f"0 “{trace.tokens[0]}”")
+    draw_chart(figure, SINKS, place=left, on_click=keep_on_text, about=about, computation=computation)
     with right:
         st.caption(
             _(
