@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -9,8 +12,8 @@ from i18n import _
 from inference.tasks.predictions import Filled, Layers, Lens, MaskedWords
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
-from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.chart import About, draw_chart, theme
+from ui.show.tables import csv_table, download_button
 from ui.show.text import join_sentences
 from viz.figures.layers import layer_names, lens_curves, lens_map
 from viz.paper.notebook import Computation
@@ -19,10 +22,10 @@ MOST = 6  # Maximum number of curves.
 TOP = 5
 
 
-def layers(request: MaskedWords, filled: Filled, at: int) -> None:
+def layers(request: MaskedWords, filled: Filled, at: int, about: About) -> None:
     """Compute and draw the logit lens of a masked token: the model's predictions after each layer.
 
-    ``at`` is the number of the masked token in the text.
+    ``at`` is the number of the masked token in the text. ``about`` returns the provenance of the prediction.
     """
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
@@ -39,13 +42,15 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
         top=TOP,
     )
     found = ask_model(question, _("Running the model"))
-    draw(found, _("the blank's state"), Computation("found = backend.predict(request)", request=question))
+    computation = Computation("found = backend.predict(request)", request=question)
+    draw(found, _("the blank's state"), computation, lambda: {**about(), "token": f"{blank.position} “{filled.mask}”"})
 
 
-def draw(found: Layers, state: str, computation: Computation) -> None:
+def draw(found: Layers, state: str, computation: Computation, about: About) -> None:
     """Draw the logit lens ``found`` as figures, with a summary and a download.
 
     ``state`` names the hidden state that the lens reads. ``computation`` is notebook code that computes ``found``.
+    ``about`` returns the provenance of the hidden state: the model, the text and the token.
     """
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
@@ -53,10 +58,12 @@ def draw(found: Layers, state: str, computation: Computation) -> None:
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
     best = computation.then("numbers = [[guess.probability for guess in row] for row in found.guesses]")
-    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left, computation=best)
+    figure = lens_map(pieces, chances, theme())
+    draw_chart(figure, "lens_map", place=left, about=partial(_provenance, found, about), computation=best)
     followed = computation.then("numbers = np.transpose(found.probabilities)")
+    about_curves = partial(_provenance, found, about, followed_tokens=[f"“{name}”" for name in names])
     figure = lens_curves(found.probabilities, names, theme())
-    draw_chart(figure, "lens_curves", place=right, computation=followed)
+    draw_chart(figure, "lens_curves", place=right, about=about_curves, computation=followed)
     st.caption(join_sentences(*_how_to_read(found.normed, state)))
     rows = [
         (
@@ -77,8 +84,15 @@ def draw(found: Layers, state: str, computation: Computation) -> None:
         csv_table(columns, rows),
         "headlight-layers.csv",
         _("All digits"),
-        provenance=page_provenance(),
+        provenance=about_curves(),
     )
+
+
+def _provenance(found: Layers, about: About, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of a logit lens: that of its hidden state, the states it reads, and ``settings``."""
+    reader = "final norm and output head" if found.normed else "output head"
+    lens = f"logit lens ({reader} on the embedding and the outputs of {len(found.guesses) - 1} layers)"
+    return {**about(), "lens": lens, **settings}
 
 
 def _how_to_read(normed: bool, state: str) -> list[str]:

@@ -289,6 +289,21 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         ("changed stage: 54; row: 1; column: 2; new value: 1.0",),
     ),
     ("masked_words", {"show": "words"}, "", "words_bars", ("[MASK]", "blank: 1 of 1; predicted token: ")),
+    (
+        "masked_words",
+        {"show": "looks", "to": 2},
+        "",
+        "blank_map",
+        ("[MASK]", "blank: 1 of 1; query: ", " “[MASK]”; key: 2 “animal”"),
+    ),
+    (
+        "masked_words",
+        {"show": "layers"},
+        "",
+        "lens_map",
+        ("blank: 1 of 1; token: ", " “[MASK]”; lens: logit lens (output head on the embedding", "of 6 layers)"),
+    ),
+    ("masked_words", {"show": "layers"}, "", "lens_curves", ("[MASK]", "layers); followed tokens: “")),
     ("why_attention", {}, "", "why_cost_figure", ("; computed with", "d: 384; k: 3; r: 64")),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]
@@ -312,6 +327,7 @@ DECODER_METHODS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
         "generate_most",
         ("query: ", "head: 1-0; first token: excluded"),
     ),
+    ({"show": "layers"}, "lens_map", ("query: 4 “", "lens: logit lens (final norm and output head on")),
     (
         {"show": "sink"},
         "sink_map",

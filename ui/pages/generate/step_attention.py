@@ -320,4 +320,4 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> No
     )
     found = ask_model(question, _("Running the model"))
     computation = Computation("found = backend.predict(request)", request=question)
-    draw(found, _("the newest token's state"), computation)
+    draw(found, _("the newest token's state"), computation, partial(query_provenance, asked, mine))

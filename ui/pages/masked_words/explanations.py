@@ -81,7 +81,9 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     computation = Computation(
         f"numbers = backend.trace(request).rows({place})[:, :, tokens].sum(-1)", request=asked, tokens=list(words[word])
     )
-    draw_chart(figure, MAP, on_click=keep_head, computation=computation)
+    query, key = _tokens_and_name(trace, (place,)), _tokens_and_name(trace, words[word])
+    about = partial(blank_provenance, filled, at, query=query, key=key)
+    draw_chart(figure, MAP, on_click=keep_head, about=about, computation=computation)
     st.caption(_("Click a cell to select its head."))
     _draw_attention(
         trace,
@@ -134,6 +136,12 @@ def _selected_word(choice: ViewState, trace: Trace, words: list[tuple[int, ...]]
         if place in word or trace.source.words[word[0]] is None or not _word_name(trace, word).strip(".,;:!?'\"()"):
             most[at] = -1
     return int(most.argmax())
+
+
+def _tokens_and_name(trace: Trace, word: tuple[int, ...]) -> str:
+    """Return the token positions of a word and its text, for the provenance."""
+    places = f"{word[0]}" if len(word) == 1 else f"sum of {word[0]} to {word[-1]}"
+    return f"{places} “{_word_name(trace, word)}”"
 
 
 def _word_name(trace: Trace, word: tuple[int, ...]) -> str:

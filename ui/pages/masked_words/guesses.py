@@ -91,7 +91,13 @@ def _has_several_pieces(filled: Filled, at: int) -> bool:
 def blank_provenance(filled: Filled, at: int, **settings: Any) -> dict[str, Any]:
     """Return the provenance of numbers about blank number ``at``: the model, the texts, the blank and ``settings``."""
     blank = f"{at + 1} of {len(filled.blanks)}"
-    return {**page_provenance(), "text_with_blanks": filled.text, "blank": blank, **settings}
+    return {**text_provenance(filled), "blank": blank, **settings}
+
+
+def text_provenance(filled: Filled) -> dict[str, Any]:
+    """Return the provenance of numbers about all blanks: the model, the texts with the blanks, and the read tokens."""
+    pair = {"pair_with_blanks": filled.pair} if filled.pair else {}
+    return {**page_provenance(), "text_with_blanks": filled.text, **pair, "tokens_read": len(filled.row)}
 
 
 def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
@@ -153,7 +159,8 @@ def _table(filled: Filled) -> None:
         )
         columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="masked_table")
-        download_table(csv_table(names, rows), "headlight-masked-words.csv")
+        provenance = text_provenance(filled)
+        download_table(csv_table(names, rows), "headlight-masked-words.csv", provenance=provenance)
 
 
 def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:

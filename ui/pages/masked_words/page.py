@@ -1,5 +1,7 @@
 """The view Masked words: predictions for blanks, their attribution, surprisal, and the training objective."""
 
+from functools import partial
+
 import streamlit as st
 
 from i18n import _
@@ -10,7 +12,7 @@ from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.explanations import draw_blank_attention, draw_importance
-from ui.pages.masked_words.guesses import guesses, two_sentences
+from ui.pages.masked_words.guesses import blank_provenance, guesses, two_sentences
 from ui.pages.masked_words.options import MaskedWordsOptions, pick_blank, request_of, text_strip, texts_of
 from ui.pages.masked_words.whole_text import draw_corruption, draw_surprisal
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
@@ -68,7 +70,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
         if options.show == "looks":
             draw_blank_attention(choice, who, request, filled, at)
         elif options.show == "layers":
-            layers(request, filled, at)
+            layers(request, filled, at, partial(blank_provenance, filled, at))
         elif options.show == "words":
             draw_importance(request, filled, at)
         else:

@@ -14,7 +14,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.run.progress import ask_many
 from ui.show.sections import open_section
-from ui.show.tables import csv_table, download_table, draw_table
+from ui.show.tables import csv_table, download_table, draw_table, page_provenance
 from ui.show.text import join_sentences, number_duplicates, percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
@@ -69,7 +69,8 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     if section := open_section(_("Table"), "surprisal_rows"):
         with section:
             draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
-    download_table(csv_table(columns, rows), "headlight-surprise.csv")
+    about = {**page_provenance(), "tokens_read": len(row), "masked": "each token and the later tokens of its word"}
+    download_table(csv_table(columns, rows), "headlight-surprise.csv", provenance=about)
 
 
 def describe_surprisal(names: list[str], sums: FloatArray, logs: FloatArray, whole: bool) -> str:
@@ -146,7 +147,8 @@ def draw_corruption(request: MaskedWords) -> None:
     )
     shown = [(piece, translate(how), *others) for piece, how, *others in rows]
     draw_table({translate(name): [row[at] for row in shown] for at, name in enumerate(columns)})
-    download_table(csv_table(columns, rows), "headlight-lesson.csv")
+    about = {**page_provenance(), "tokens_read": len(found.row), "random_seed": options.seed}
+    download_table(csv_table(columns, rows), "headlight-lesson.csv", provenance=about)
 
 
 def describe_losses(found: CorruptedText) -> str:
