@@ -304,6 +304,18 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         ("blank: 1 of 1; token: ", " “[MASK]”; lens: logit lens (output head on the embedding", "of 6 layers)"),
     ),
     ("masked_words", {"show": "layers"}, "", "lens_curves", ("[MASK]", "layers); followed tokens: “")),
+    (
+        "break_head",
+        {"layer": 3, "head": 1},
+        SECTIONS["break_head_map"],
+        "break_head_map",
+        (
+            "claim: the head links pronouns to nouns; tested head: 3-1; pronoun: it (characters 43 to 45)",
+            "right noun: animal (characters 4 to 10); other noun: street",
+            "outcome: correct if the right noun's weight is larger by over 0.01",
+            "variants: 0",
+        ),
+    ),
     ("why_attention", {}, "", "why_cost_figure", ("; computed with", "d: 384; k: 3; r: 64")),
     ("head_atlas", {}, "", "atlas_finder", ("Distance (tokens) · Mean peak excess", "SHA-256: en_ewt", "CC BY-SA")),
 ]

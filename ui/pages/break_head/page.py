@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -21,14 +23,14 @@ from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from ui.classroom import shared_address
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, head_of, keep_head
-from ui.input.probes import written_word
+from ui.input.probes import span_of, written_word
 from ui.pages.break_head.question import ROLES, BreakHeadOptions, NounQuestion, Trial, find_words, run_trials
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace, view_computation
 from ui.show.card_list import draw_board, draw_card_list
-from ui.show.chart import draw_chart, theme
+from ui.show.chart import About, draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.sections import open_section, reading_help
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
@@ -256,15 +258,16 @@ def _draw(choice: ViewState, trace: Trace) -> None:
     show_notice(describe_test(test, layer, head, names, question.is_known), role="status")
     _draw_right_noun(view, question)
     _draw_sentence(view, question, (layer, head), options)
+    about = partial(_provenance, view, question, (layer, head))
     if typing_origin() is None:  # The trials follow when the visitor has finished typing.
         trials = run_trials(choice, view, words, (layer, head), options.rewordings)
         if question.is_known:
             offer_card(choice, view, names, (layer, head), test, trials)
-        _draw_trials(test, trials, names)
+        _draw_trials(test, trials, names, about)
     if section := open_section(_("Other heads"), "break_head_others"):
         with section:
             computation = view_computation(choice, view, MARGINS, measure_links=measure_links, words=words)
-            _draw_heads(margins, (layer, head), names, question.is_known, computation)
+            _draw_heads(margins, (layer, head), names, question.is_known, partial(about, variants=0), computation)
             bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
 
 
@@ -281,11 +284,40 @@ def _tested_head(choice: ViewState, score: PronounHeadScore | None, margins: Flo
     return found
 
 
-def _draw_heads(
+def _provenance(view: View, question: NounQuestion, head: tuple[int, int], **settings: Any) -> dict[str, Any]:
+    """Return the provenance of a test: the text, the tested head, the words, the rule and ``settings``."""
+    words = question.words
+    noun, other = ("right_noun", "other_noun") if question.is_known else ("first_noun", "second_noun")
+    named = {"pronoun": words.source, noun: words.right, other: words.other}
+    cells = {name: _word_and_span(view, at) for name, at in named.items()}
+    rule = (
+        f"correct if the right noun's weight is larger by over {LEAST:g}, fooled if the other noun's is, else undecided"
+    )
+    outcome = {"outcome": rule} if question.is_known else {}
+    return {
+        **page_provenance(),
+        "tokens_read": len(view.trace.source),
+        "claim": "the head links pronouns to nouns",
+        "tested_head": head_label(*head),
+        **cells,
+        "weight_of_a_word": "sum over its tokens, mean over the pronoun's tokens",
+        **outcome,
+        **settings,
+    }
+
+
+def _word_and_span(view: View, cell: int) -> str:
+    """Return a word as written, with its characters in the text if they are known."""
+    span = span_of(view, cell)
+    return written_word(view, cell) + (f" (characters {span[0]} to {span[1]})" if span else "")
+
+
+def _draw_heads(  # noqa: PLR0913  (the parts of a figure)
     margins: FloatArray,
     head: tuple[int, int],
     names: tuple[str, str, str],
     is_known: bool,
+    about: About,
     computation: Computation | None,
 ) -> None:
     """Draw the difference between the nouns' weights for every head, and the number of fooled heads."""
@@ -293,7 +325,7 @@ def _draw_heads(
     figure = head_map(
         margins, theme(), f"{names[1]} − {names[2]}", _("Difference"), diverging=True, selected=head, meaning=meaning
     )
-    draw_chart(figure, MAP, on_click=keep_head, computation=computation)
+    draw_chart(figure, MAP, on_click=keep_head, about=about, computation=computation)
     if is_known:
         st.caption(
             _(
@@ -390,8 +422,13 @@ def _draw_claim(score: PronounHeadScore | None, head: tuple[int, int]) -> None:
     st.caption(describe_claim(score if known else None, *head))
 
 
-def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str]) -> None:
-    """Draw the other sentences with the head's weights, and their download."""
+def _draw_trials(
+    test: LinkTest, trials: list[Trial], names: tuple[str, str, str], about: Callable[..., dict[str, Any]]
+) -> None:
+    """Draw the other sentences with the head's weights, and their download.
+
+    ``about`` returns the provenance of the test with settings.
+    """
     if not trials:
         return
     if summary := describe_trials(test, trials, names):
@@ -405,6 +442,7 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         else (kinds[one.kind], one.text, one.test.right, one.test.other, preferred[one.test.outcome])
         for one in trials
     ]
+    rewordings = "typed" if get_params(BreakHeadOptions).rewordings.strip() else "by rules"
     unique = column_names(headings)
     decimals = st.column_config.NumberColumn(format="%.2f")
     draw_table(
@@ -415,5 +453,5 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         csv_table(headings, rows),
         "headlight-break-head.csv",
         _("All digits"),
-        provenance=page_provenance(),
+        provenance=about(variants=len(trials), rewordings=rewordings),
     )
