@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import sha256
+
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
@@ -43,6 +46,14 @@ def from_file(view: str) -> tuple[str, ...]:
         help=_("Numeric columns are not listed"),
     )
     return _column(view, (uploaded.file_id, encoding), found, st.session_state[f"{view}_column"])
+
+
+def describe_file(view: str, texts: Sequence[str]) -> str:
+    """Return the provenance of sentences from ``from_file``: their number and SHA-256, the file's name and column."""
+    found = st.session_state[f"{view}_parsed"][1]
+    chosen = f", column {found.names[st.session_state[f'{view}_column']]}" if isinstance(found, SentenceTable) else ""
+    digest = sha256("\n".join(texts).encode()).hexdigest()
+    return f"{len(texts):,} sentences of {st.session_state[f'{view}_file'].name}{chosen} (SHA-256 {digest})"
 
 
 def _parse_once(view: str, uploaded: UploadedFile, encoding: str) -> SentenceTable | tuple[str, ...]:

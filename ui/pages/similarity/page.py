@@ -15,7 +15,7 @@ from probing.sentence_search import PART, SentenceSearch
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, control_row
 from ui.input.second_text import pick_second_text, settle_second_text
-from ui.input.sentence_upload import from_file
+from ui.input.sentence_upload import describe_file, from_file
 from ui.pages.similarity.effects import draw_heads, draw_removal
 from ui.pages.similarity.table import (
     SimilarityOptions,
@@ -86,7 +86,14 @@ def draw_search(choice: ViewState, found: WordTable) -> None:
         "headlight-hits.csv",
         _("All digits"),
         key="similarity_save_hits",
-        provenance={**model_provenance(), "text": asked.a, "pooling": found.answer.pooling},
+        provenance={
+            **model_provenance(),
+            "text": asked.a,
+            "data": describe_file("similarity", texts),
+            "sentences_read": _count_read(search),
+            "pooling": found.answer.pooling,
+            "measure": "cosine with the text",
+        },
     )
 
 
@@ -101,13 +108,17 @@ def _run(mark: str, fresh: SentenceSearch) -> SentenceSearch:
     return search
 
 
+def _count_read(search: SentenceSearch) -> int:
+    """Return the number of sentences that were compared so far, without the refused ones."""
+    return min(search.done * PART, len(search.asked.texts)) - search.refused
+
+
 def _describe(search: SentenceSearch) -> None:
     value, at = search.hits[0]
-    read = min(search.done * PART, len(search.asked.texts)) - search.refused
     show_notice(
         _(
             "Most similar of {n:,} sentences: “{nearest}”, cosine {cosine:.3f}.",
-            n=read,
+            n=_count_read(search),
             nearest=truncate(search.asked.texts[at], 80),
             cosine=value,
         ),

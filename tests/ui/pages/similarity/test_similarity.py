@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from inference.tasks.edit_effects import VectorEffects
 from inference.tasks.similarity import SimilarityEffects
 from tests.support.asking import asked, says, stands
 from tests.support.cases import loop_over
+from tests.support.savedfiles import SavedBytes, parts
 from ui.pages.similarity.effects import describe_deletions, describe_heads, measure_deletions, measure_heads
 from ui.pages.similarity.table import WordTable, describe_table, measure_table, table_csv
 from ui.state.view_state import ViewState
@@ -136,3 +138,16 @@ def test_a_hit_becomes_the_second_text() -> None:
     table = page.dataframe[0].value
     assert table.iloc[0, 1] == 2
     stands(page)
+
+
+@pytest.mark.slow
+def test_the_saved_hits_name_the_search(saved_bytes: SavedBytes) -> None:
+    page = asked("similarity", model=EMBEDDED, text=CAT, show="search", pooling="max")
+    file = f"sentence,number\nIt rains.,1\n{KITTEN},2\n"
+    page.file_uploader(key="similarity_file").set_value(("a.csv", file.encode(), "text/csv")).run()
+    _hits, about = parts(saved_bytes(page, "Save as CSV"))
+    assert about["text"] == CAT
+    digest = sha256(f"It rains.\n{KITTEN}".encode()).hexdigest()
+    assert about["data"] == f"2 sentences of a.csv, column sentence (SHA-256 {digest})"
+    assert about["sentences_read"] == 2
+    assert about["pooling"] == "max"
