@@ -28,12 +28,12 @@ from inference.tasks.whole_pass import (
 from ui.input.controls import bound_widget, read_number
 from ui.input.unknown_words import require_readable
 from ui.pages.whole_pass.inspector import CHANGES, PassInspector, WholePassOptions
-from ui.pages.whole_pass.names import place
+from ui.pages.whole_pass.names import place, stage_name
 from ui.pages.whole_pass.numbers import StageValues, end_row, output_title
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.chart import draw_chart, theme
-from ui.show.tables import download_button, draw_table, frame_csv, page_provenance
+from ui.show.chart import About, draw_chart, theme
+from ui.show.tables import download_button, draw_table, frame_csv
 from ui.state.params import set_params
 from viz.figures.token_bars import bars
 from viz.paper.notebook import Computation
@@ -207,7 +207,8 @@ def _draw_outcome(asked: PassInspector, request: ChangeRequest, found: ChangeRes
         role="status",
     )
     unit = _("Probability") if last.part == PROBABILITIES else _("Number")
-    _draw_bars(found.ends, unit, request)
+    provenance = partial(_provenance, asked, request)
+    _draw_bars(found.ends, unit, request, provenance)
     table = pd.DataFrame(
         {
             _("Output"): [end.name for end in found.ends],
@@ -227,26 +228,29 @@ def _draw_outcome(asked: PassInspector, request: ChangeRequest, found: ChangeRes
     )
     about = _("All digits")
     written = frame_csv(table)
-    download_button(_("Save as CSV"), written, "changed.csv", about, provenance=_provenance(request), place=saved)
+    download_button(_("Save as CSV"), written, "changed.csv", about, provenance=provenance(), place=saved)
 
 
-def _provenance(request: ChangeRequest) -> dict[str, Any]:
+def _provenance(asked: PassInspector, request: ChangeRequest) -> dict[str, Any]:
     """Return the provenance of outputs before and after a change; rows and columns of a stage's result count from 0."""
     changed: dict[str, Any] = {"edits": list(map(repr, request.edits))}
     if not request.edits:
-        changed = {"changed_stage": request.stage, "row": request.row, "column": request.column}
+        stage = next(stage for stage in asked.result.stages if stage.number == request.stage)
+        changed = {"changed_stage": stage_name(stage), "row": request.row, "column": request.column}
         if request.lender:
-            changed |= {"second_text": request.lender, "rows_from_second_text": list(map(str, request.pairs))}
+            changed["rows_from_second_text"] = list(map(str, request.pairs))
         else:
             changed["new_value"] = request.to
-    found = {**page_provenance(), **changed, "output_row": request.at}
+    if request.lender:
+        changed["second_text"] = request.lender
+    found = asked.provenance(**changed, output_row=request.at)
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
+def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest, about: About) -> None:
     """Draw the outputs before and after as two bar charts with the same order and range.
 
-    ``request`` is the request that gives them.
+    ``request`` is the request that gives them, and ``about`` returns their provenance.
     """
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]
@@ -254,7 +258,6 @@ def _draw_bars(ends: Sequence[End], unit: str, request: ChangeRequest) -> None:
         ("before", _("Before"), [end.before for end in ends]),
         ("after", _("After"), [end.after for end in ends]),
     )
-    about = partial(_provenance, request)
     for column, (key, title, values) in zip(st.columns(2), sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)
         figure = bars(names, values, theme(), title, unit, marked=(best,))

@@ -29,6 +29,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import may_have, note_lacking
 from ui.run.services import get_backend
 from ui.run.traces import input_of
+from ui.show.tables import page_provenance
 from ui.state.params import drop_place
 from ui.state.view_state import ViewState
 from viz.options import option
@@ -118,6 +119,12 @@ class PassInspector:
         """Return the tokens that the encoder or the decoder reads."""
         row = self.trace.target if side == "decoder" and self.trace.target is not None else self.trace.source
         return tuple(row.pieces)
+
+    def provenance(self, **settings: Any) -> dict[str, Any]:
+        """Return the provenance of numbers of the pass: the model with its task head, the texts and ``settings``."""
+        request = self.request
+        target = {"target_tokens": list(request.target)} if request.target else {}
+        return {**page_provenance(), **target, "tokens_read": request.cut, "task_head": self.head, **settings}
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
         """Return the array that a stage computes, and the names of its columns by index.

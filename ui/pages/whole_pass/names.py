@@ -96,6 +96,17 @@ def title(stage: Stage) -> str:
     return _("{name}: {text}", name=name, text=formula(stage.formula))
 
 
+def stage_name(stage: Stage) -> str:
+    """Return the number of a stage and its untranslated name, for the provenance.
+
+    >>> stage_name(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
+    '3 (encoder, layer 0, feed-forward, after the activation: gelu)'
+    """
+    layer = "" if stage.layer is None else f"layer {stage.layer}"
+    words = ", ".join(word for word in (stage.side, layer, stage.part, stage.role) if word)
+    return f"{stage.number} ({words}: {stage.formula})"
+
+
 def short_title(stage: Stage) -> str:
     """Return the role of a stage, or its formula if it has no role."""
     return role(stage) if stage.role else formula(stage.formula)

@@ -17,17 +17,18 @@ from inference import UserError
 from inference.files.embedded import BERT
 from inference.tasks.whole_pass import PROBABILITIES, Opened, Origin, Stage
 from ui.pages.whole_pass.inspector import PassInspector, WholePassOptions
-from ui.pages.whole_pass.names import describe_origin, format_terms, title
+from ui.pages.whole_pass.names import describe_origin, format_terms, stage_name, title
 from ui.run.notices import show_error, show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
-from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import format_comma_list, join_sentences
 from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.view_state import ViewState, to_query
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec
+from viz.export import format_value
 from viz.figures.token_bars import bars
 from viz.paper.notebook import Computation
 
@@ -119,7 +120,10 @@ def picture(asked: PassInspector, at: int, found: Likely) -> None:
         code = f"rows = flat(backend.inspect(request).by_stage[{last.number}])\n"
         code += f"numbers = np.sort(rows[min({at}, len(rows) - 1)])[::-1][:{TOP}]"
         computation = Computation(code, request=asked.stage_request(last), flat=flat)
-        draw_chart(bars(names, chances, theme(), output_title(asked, at)), "pass_end", computation=computation)
+        about = partial(asked.provenance, stage=stage_name(last), output_row=at, outputs=f"the {len(found)} largest")
+        draw_chart(
+            bars(names, chances, theme(), output_title(asked, at)), "pass_end", about=about, computation=computation
+        )
 
 
 KEY = "whole_pass_stage"
@@ -188,9 +192,31 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
     request = asked.stage_request(stage)
     known = {"stage": stage.number, "rows": shown_rows, "columns": columns}
     computation = Computation(CUT, request=request, flat=flat, **known)
-    draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns), computation=computation)
+    shown = {"rows": _describe_range(shown_rows, len(values)), "columns": _describe_range(columns, values.shape[1])}
+    if found.pieces:
+        also = f" and column {column}" if len(columns) > LIKELIEST else ""
+        shown["columns"] = f"the {min(LIKELIEST, len(columns))} largest of row {row}{also}, of {values.shape[1]}"
+    about = tuple((name, format_value(value)) for name, value in stage_provenance(asked, stage, **shown).items())
+    on_pick = partial(_number, shown_rows, columns)
+    draw_matrices([sheet], KEY, on_pick=on_pick, about=about, computation=computation)
     if found.pieces and len(values) > 1:
         draw_table(likeliest_table(found, tokens, shown_rows), key="pass_likeliest")
+
+
+def stage_provenance(asked: PassInspector, stage: Stage, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of numbers of a stage: the pass, the stage, its module in the model and ``settings``."""
+    module = {"module": stage.path} if stage.path else {}
+    shape = " × ".join(map(str, stage.shape))
+    return asked.provenance(stage=stage_name(stage), **module, shape=shape, **settings)
+
+
+def _describe_range(places: Array, count: int) -> str:
+    """Return the first and the last of consecutive rows or columns, and the number of all.
+
+    >>> _describe_range(np.arange(2, 5), 9)
+    '2 to 4 of 9'
+    """
+    return f"{places[0]} to {places[-1]} of {count}"
 
 
 def row_label(tokens: Sequence[str], rows: int, at: int) -> str:
@@ -251,7 +277,8 @@ def number(asked: PassInspector, stage: Stage, found: StageValues) -> None:
     terms = table(asked, stage, opened)
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
-    download_button(_("Save as CSV"), page, "terms.csv", _("All digits"), provenance=page_provenance())
+    about = stage_provenance(asked, stage, row=found.row, column=found.column)
+    download_button(_("Save as CSV"), page, "terms.csv", _("All digits"), provenance=about)
     _draw_origin_picker(asked, opened)
 
 

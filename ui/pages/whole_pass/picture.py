@@ -15,11 +15,11 @@ from ui.input.controls import bound_widget, draw_back_and_next
 from ui.pages.whole_pass.inspector import HEADS, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
 from ui.show.chart import draw_notebook_menu
-from ui.show.tables import page_provenance
 from ui.show.tour import is_touring
 from ui.state.params import set_params
 from viz.components.stack import stack
 from viz.components.stack.stack import StackPart, StackRow
+from viz.export import format_value
 from viz.paper.notebook import Computation
 
 KEY = "whole_pass"
@@ -57,7 +57,8 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """Draw the whole pass with a row for each layer."""
     rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
-    _draw(asked, rows, chosen, _("The forward pass, from left to right and down"), "stack")
+    shown = "embeddings, the last of each part, and the hidden layer of each feed-forward part"
+    _draw(asked, rows, chosen, _("The forward pass, from left to right and down"), "stack", shown)
 
 
 def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
@@ -66,7 +67,9 @@ def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> 
         _row(asked, _capitalize(display_name(run[0].part)), run, short_title)
         for run in _runs(stages, key=lambda stage: stage.part)
     ]
-    _draw(asked, rows, chosen, _capitalize(place(chosen, asked.two)), "layer")
+    side, layer, is_before = _floor(chosen)
+    floor = f"layer {layer}" if layer is not None else f"{'before' if is_before else 'after'} the layers"
+    _draw(asked, rows, chosen, _capitalize(place(chosen, asked.two)), "layer", f"{side}, {floor}")
 
 
 def _runs(stages: Sequence[Stage], key: Callable[[Stage], object]) -> list[list[Stage]]:
@@ -91,8 +94,14 @@ def _row(asked: PassInspector, name: str, stages: Sequence[Stage], names: Callab
     return StackRow(name, parts, asked.tokens(stages[0].side))
 
 
-def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: str, zoom: str) -> None:
-    about, parts = tuple(page_provenance().items()), [part for row in rows for part in row.parts]
+def _draw(  # noqa: PLR0913  (the parts of a diagram)
+    asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: str, zoom: str, shown: str
+) -> None:
+    """Draw a diagram at the zoom level ``zoom``; ``shown`` names its stages in the provenance."""
+    parts = [part for row in rows for part in row.parts]
+    stages = f"{len(parts)} of {len(asked.result.stages)} ({shown})"
+    found = asked.provenance(stages=stages, measure="RMS of each token's vector, relative to the largest of the stage")
+    about = tuple((field, format_value(value)) for field, value in found.items())
     stack.mount(
         rows,
         f"{KEY}_{zoom}",
