@@ -89,3 +89,15 @@ def test_an_answer_ends_in_a_single_full_stop(language: str) -> None:
             for key, _text in question.choices:
                 said = translate(describe_answer(question, CheckedAnswer(key, gettext_lazy(""))))
                 assert not re.search(r"[.。]{2}", said), said
+
+
+@pytest.mark.parametrize("language", available_languages())
+def test_a_question_for_a_mean_states_the_words_that_count(language: str) -> None:
+    """A class sees the question without its hints."""
+    questions = [step.question for lesson in library.come_along().values() for step in lesson.steps if step.question]
+    means = [question for question in questions if question.check is not None and question.check.check == "usual"]
+    assert means
+    for question in means:
+        assert question.check is not None
+        ask, given = question.ask.in_language(language), dict(question.check.given)
+        assert all(word in ask for word in ("[CLS]", "[SEP]", f"“{given['word']}”", f"“{given['to']}”"))
