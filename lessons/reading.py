@@ -98,7 +98,8 @@ def _lesson(table: TomlTable) -> Lesson:
         group=table.localized_text("group", SHORT, needed=False),
     )
     planned = sum(part.minutes for part in found.teacher.plan) if found.teacher else 0
-    if planned and planned != found.minutes:
+    are_minutes_valid = not any(path[-1] == "minutes" for path, _reason in table.faults)
+    if are_minutes_valid and planned and planned != found.minutes:
         table.fault(
             "minutes",
             gettext_lazy("The plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),

@@ -92,6 +92,13 @@ def test_every_fault_has_its_line_and_its_reason(more: str, line: int, said: str
     assert any(at == line and said in reason for at, reason in found), found
 
 
+@loop_over(("lesson", "plan"), [("5", "'0–5'"), ("'5'", "15")], ids=("plan", "lesson"))
+def test_minutes_are_added_only_if_all_are_valid(lesson: str, plan: str) -> None:
+    part = f"[teacher]\naims = 'x'\n[[teacher.plan]]\nminutes = {plan}\nwhat = 'x'\n"
+    ((_line, reason),) = faults(LEAST.replace("minutes = 5", f"minutes = {lesson}") + part)
+    assert reason.startswith("“minutes” must be")
+
+
 def test_all_faults_are_told_at_once_in_their_order() -> None:
     found = faults("minutes = 'x'\n[[step]]\ntext = 1\n")
     assert [line for line, _ in found] == sorted(line for line, _ in found)
