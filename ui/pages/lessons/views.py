@@ -156,6 +156,8 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
         compose(choice, kind_of(choice), chip=False)
     seen = StepView(asked)
     if held == VIEW:
+        for text in () if pointed.yours else texts_of(pointed, choice):
+            show_notice(text, role="status")  # a question may ask about the text
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
     if view_named(pointed.page) not in WITHOUT_MODEL:
@@ -179,6 +181,12 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if not held:
         _draw_page_links(pointed, choice)
     return seen
+
+
+def texts_of(pointed: Pointed, choice: ViewState) -> tuple[str, ...]:
+    """Return the one or two texts that a step's view reads; none if the view is not drawn and its link has no text."""
+    reads_text = _is_drawn(pointed) or "text" in dict(pointed.query)
+    return tuple(text for text in (choice.text, choice.pair) if text) if reads_text else ()
 
 
 def model_title(name: str) -> str:

@@ -169,9 +169,10 @@ def view_blocks(step: LessonStep, question: LessonQuestion, own: str = "") -> It
     If there are no figures to print, name the page of the app that has them. Numbers that would give away the answer of
     a prediction are left out. ``own`` is the reader's own text, which replaces the text of a step that allows it.
     """
-    if step.view is None or withheld_part(step) == VIEW:
+    if step.view is None:
         return
     name, asked = view_named(step.view.page), empty_view(step.view).asked
+    is_hidden = withheld_part(step) == VIEW
     printed: list[Block] = []
     if "text" in dict(step.view.query) and not own:
         choice = choice_of(step.view)
@@ -180,11 +181,11 @@ def view_blocks(step: LessonStep, question: LessonQuestion, own: str = "") -> It
         if choice.pair:
             yield Quotation(choice.pair)
         try:
-            printed = [] if step.view.yours else list(_figures(step, question, choice, asked))
+            printed = [] if step.view.yours or is_hidden else list(_figures(step, question, choice, asked))
         except (Unanswerable, UserError):
             printed = []  # the page of the app has the numbers, or the reason why there are none
     yield from printed
-    if not printed and name is not None:
+    if not printed and name is not None and not is_hidden:
         link = _("Attention heads") if name == "explore" else translate(title_of(name))
         yield Prose(_("Open this view in the app: {link}", link=link))
 

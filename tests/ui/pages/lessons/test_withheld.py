@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from i18n import translate
 from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
-from lessons.library import ORDER, come_along
+from lessons.library import ORDER, come_along, pack_lesson
 from lessons.schema import LessonStep
 from lessons.steps import RESULTS, STRONGEST, VIEW
 from tests.support.asking import asked, go, notes, press
@@ -191,3 +191,30 @@ def test_no_lesson_divides_by_the_length_of_a_vector(name: str) -> None:
     for step in come_along()[name].steps:
         assert "vectors' length" not in step.text.in_language("en")
         assert "向量长度的平方根" not in step.text.in_language("zh")
+
+
+GAP = """
+title = "Gap"
+minutes = 5
+[[step]]
+title = "Guess"
+text = "Read the sentence and guess."
+[step.view]
+link = "/masked_words?text=The cat drank the [MASK] at noon."
+[step.question]
+kind = "word"
+ask = "Which word does the model guess?"
+right = "milk"
+"""
+
+
+@pytest.mark.slow
+def test_the_text_of_a_withheld_view_is_on_the_page() -> None:
+    page = asked("lessons", lesson="own", carried=str(pack_lesson(GAP)))
+    text = "The cat drank the [MASK] at noon."
+    assert notes(page).count(text) == 1
+    assert any("opens after your first answer" in note for note in notes(page))
+    assert page.get("plotly_chart") == []
+    own = GAP.replace("[step.question]", "yours = true\n[step.question]")
+    page = asked("lessons", lesson="own", carried=str(pack_lesson(own)))
+    assert text not in notes(page), "the box of the reader's own text has it"

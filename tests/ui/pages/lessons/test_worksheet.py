@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from lessons.library import COURSE, ORDER, come_along
 from lessons.reading import lesson_of
 from lessons.schema import CheckCall, LessonStep, LocalizedText
-from lessons.sheet import BLANK, Figure, Quotation, Table, in_markdown
+from lessons.sheet import BLANK, Figure, Prose, Quotation, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
 from tests.support.asking import asked
 from tests.support.savedfiles import Saved
@@ -153,6 +153,16 @@ def test_a_question_on_two_texts_has_the_maps_of_both() -> None:
 @pytest.mark.usefixtures("answers")
 def test_a_prediction_has_no_numbers() -> None:
     assert "0.28" not in sections("it_and_animal")[4]
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_prediction_has_its_text() -> None:
+    step = come_along()["it_and_animal"].steps[4]
+    assert step.view is not None
+    assert step.question is not None
+    model, text = worksheet.view_blocks(step, step.question)
+    assert isinstance(model, Prose)
+    assert text == Quotation(dict(step.view.query)["text"])
 
 
 def test_answers_are_ticked_or_quoted(answers: dict[int, StepAnswer]) -> None:
