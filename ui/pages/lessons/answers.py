@@ -14,7 +14,7 @@ from classroom.errors import NotInClass
 from classroom.question import KINDS, PERCENT, Kind, TranslatedQuestion, is_correct
 from classroom.question import Question as Asked
 from classroom.room_views import ClosedAnswer
-from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, use_language
+from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, translate, use_language
 from i18n.lists import join_sentences
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
@@ -322,6 +322,7 @@ def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
 
 
 PROBLEM = "lesson_to_class_problem"
+POLLED = gettext_lazy("The class is answering. Solution and view open when the teacher shows the answers.")
 ADOPTED = "lesson_adopted"  # session key: (code, number) of the class's questions whose answers were adopted
 
 
@@ -359,13 +360,28 @@ def open_question() -> Asked | None:
 
 
 def draw_polled_question(question: LessonQuestion) -> None:
-    """Draw a question while the class answers it: for the teacher, its text; for students, where to answer."""
+    """Draw a question while the class answers it: for the teacher, its text; for students, where to answer.
+
+    A student who has answered reads when the solution and the view open.
+    """
     if not is_teacher():
-        show_notice(_("Answer the class's question above."), role="status")
+        show_notice(translate(POLLED) if _has_answered() else _("Answer the class's question above."), role="status")
         return
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     if question.choices:
         st.markdown("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
+    show_notice(translate(POLLED), role="status")
+
+
+def _has_answered() -> bool:
+    """Return True if this student has answered the latest question of the class."""
+    code = classroom.code()
+    if code is None:
+        return False
+    try:
+        return store().student_view(code, visitor_secret()).own is not None
+    except NotInClass:
+        return False
 
 
 def adopt_class_answers(known: NamedLesson) -> None:

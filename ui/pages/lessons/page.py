@@ -139,7 +139,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     question = st.container()  # above the view, but filled later, because the answer depends on the view
     polled = step.question is not None and is_polled(key, step.question)
     held = _held_part(known, at, polled)
-    seen = empty_view(None) if step.view is None else draw(step.view, held)
+    seen = empty_view(None) if step.view is None else draw(step.view, held, polled=polled)
     if step.question is not None and polled:
         with question:
             draw_polled_question(step.question)

@@ -17,7 +17,7 @@ from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
 from lessons.sheet import Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
-from ui.pages.lessons.answers import is_polled
+from ui.pages.lessons.answers import POLLED, is_polled
 from ui.pages.lessons.current_lesson import (
     OWN,
     PLAY,
@@ -132,7 +132,7 @@ def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion, polled: 
     yield Prose(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
     yield Prose(markdown_of(question.ask))
     if polled:
-        yield Quotation(_("The class is answering this question."))
+        yield Quotation(translate(POLLED))
         return
     seen = empty_view(step.view)
     try:

@@ -145,10 +145,11 @@ def shows_answer(step: LessonStep, asking: LessonStep) -> bool:
     return wanted == opened or (choice.focus is not None and choice.focus in range(*cells[wanted].pieces))
 
 
-def draw(pointed: Pointed, held: str = "") -> StepView:
+def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
     """Draw the view of a step and the link to its page, and return the state of the view.
 
-    ``held`` is the part to hide until the reader answers: VIEW, RESULTS, STRONGEST, or "" for none.
+    ``held`` is the part to hide until the reader answers: VIEW, RESULTS, STRONGEST, or "" for none. ``polled`` is True
+    while the class answers the step's question; a notice at the question then states when the view opens.
     """
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
@@ -158,6 +159,8 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         for text in () if pointed.yours else texts_of(pointed, choice):
             show_notice(text, role="status")  # a question may ask about the text
+        if polled:
+            return seen
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
     if view_named(pointed.page) not in WITHOUT_MODEL:

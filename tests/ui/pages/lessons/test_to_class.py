@@ -145,7 +145,7 @@ def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> No
     assert before[1:] == (True, True)
     made.ask(code, who, class_question(("attention", 5), question, None, empty_view(None)))
     assert key() == (before[0], False, False)
-    assert "The class is answering this question." in notes(desk)
+    assert any("open when the teacher shows the answers" in note for note in notes(desk))
     made.reveal(code, who)
     assert key() == before
 
@@ -212,16 +212,20 @@ def test_a_class_answer_is_the_first_answer_of_its_step(made: Store, is_right: b
     question = class_question(("it_and_animal", 4), step.question, right, empty_view(step.view))
     said = next(option for option in question.options if (option == question.truth) is is_right)
     number = made.ask(code, teacher, question)
-    made.answer(code, hash_cookie(student), number, said)
     seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     seat.session_state[NOBODY] = student
     go(seat, "lessons", lesson="it_and_animal", step="4", **{"class": code})
-    assert any("opens after your first answer" in note for note in notes(seat))
+    assert "Answer the class's question above." in notes(seat)
+    made.answer(code, hash_cookie(student), number, said)
+    seat.run()
+    assert not any("opens after your first answer" in note for note in notes(seat)), "this answer opens nothing"
+    assert not any("Answer the class's question" in note for note in notes(seat))
+    assert any("open when the teacher shows the answers" in note for note in notes(seat))
     assert any(one.label.startswith("Worksheet: 0 of") for one in seat.expander)
     made.reveal(code, teacher)
     seat.run()
     assert not seat.exception
-    assert not any("opens after your first answer" in note for note in notes(seat))
+    assert not any("open when the teacher shows" in note for note in notes(seat))
     assert any(one.label.startswith("Worksheet: 1 of") for one in seat.expander)
     kept = seat.session_state["lesson_answers"]["it_and_animal", 4]
     assert (kept.text, kept.right, kept.tries) == (said, is_right, 1)
