@@ -19,6 +19,7 @@ Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 PERCENT = "%"
+NUMBERS, COUNTS = "0.25, 25%", "12"  # Examples of answers, without words: of a number, and of a count.
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Question:
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
     there is none. A head is stored as "layer.head", both counted from 0, and a percentage as "51%". A number is correct
-    if it deviates by at most ``tolerance``. ``step`` is the lesson's step that asks the same question, as
-    "lesson/index", or "".
+    if it deviates by at most ``tolerance``; if it ``is_count``, a percentage is refused. ``step`` is the lesson's step
+    that asks the same question, as "lesson/index", or "".
 
     ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
@@ -49,6 +50,7 @@ class Question:
     tolerance: float = 0.0
     step: str = ""
     translations: tuple[TranslatedQuestion, ...] = ()
+    is_count: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -68,10 +70,16 @@ class Question:
     def to_json(self) -> str:
         """Return the question as JSON for the store.
 
-        >>> read(Question("word", "Which word?").to_json())
-        Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0, step='', translations=())
+        >>> question = Question("word", "Which word?")
+        >>> read(question.to_json()) == question
+        True
         """
         return json.dumps(asdict(self), ensure_ascii=False)
+
+    @property
+    def example(self) -> str:
+        """Examples of answers to a question about a number."""
+        return COUNTS if self.is_count else NUMBERS
 
     def without_truth(self) -> Question:
         """Return the question without its correct answer."""
@@ -93,8 +101,27 @@ class Question:
         if self.kind == "choice":
             return self._option(said)
         if self.kind == "number":
-            return _number(said)
+            return self._number(said)
         return _head(said) if self.kind == "head" else said
+
+    def _number(self, said: str) -> str:
+        """Return a finite number as it is stored, with its percent sign if it has one; a count has none.
+
+        >>> Question("number", "How many?", is_count=True).normal("36.0")
+        '36'
+        """
+        plain = unicodedata.normalize("NFKC", said)
+        number = plain.removesuffix(PERCENT)
+        try:
+            above, bar, below = number.replace(",", ".").replace("−", "-").partition("/")
+            value = float(above) / float(below if bar else 1)
+        except (ValueError, ZeroDivisionError):
+            value = math.nan
+        if not math.isfinite(value) or (self.is_count and number != plain):
+            raise NotInClass(
+                gettext_lazy("“{said}” is not a number such as {example}.", said=said[:80], example=self.example)
+            )
+        return f"{value:.12g}{plain[len(number) :]}"
 
     def _option(self, said: str) -> str:
         """Return the choice that equals an answer, or the first that does if case and spaces are ignored."""
@@ -230,20 +257,6 @@ def _plain(text: str) -> str:
     True
     """
     return "".join(text.split()).casefold()
-
-
-def _number(said: str) -> str:
-    """Return a finite number as it is stored, with its percent sign if it has one."""
-    plain = unicodedata.normalize("NFKC", said)
-    number = plain.removesuffix(PERCENT)
-    try:
-        above, bar, below = number.replace(",", ".").replace("−", "-").partition("/")
-        value = float(above) / float(below if bar else 1)
-    except (ValueError, ZeroDivisionError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise NotInClass(gettext_lazy("“{said}” is not a number, such as 0.25 or 25%.", said=said[:80]))
-    return f"{value:.12g}{plain[len(number) :]}"
 
 
 def format_answer(question: Question, answer: str) -> str:

@@ -166,6 +166,14 @@ def test_a_percentage_is_compared_as(truth: str, right: tuple[str, ...], wrong: 
     assert [said for said in (*right, *wrong) if is_correct(question, question.normal(said))] == list(right)
 
 
+def test_a_count_is_no_percentage() -> None:
+    question = Question("number", "In how many of 72?", truth="36", is_count=True).without_truth()
+    assert [question.normal(said) for said in ("36", " 36.0 ")] == ["36", "36"]
+    with pytest.raises(NotInClass) as refused:
+        question.normal("50%")
+    assert refused.value.sentence == "“50%” is not a number such as 12."
+
+
 def test_a_tolerance_is_in_the_unit_of_the_truth() -> None:
     question = Question("number", "?", truth="85%", tolerance=0.5)
     assert [is_correct(question, said) for said in ("0.854", "85.4", "0.4", "0.36", "86")] == [True, True, *[False] * 3]

@@ -116,6 +116,7 @@ def _draft_length(found: StepAnswer) -> int:
     return len(found.draft) if isinstance(found.draft, str) else 0
 
 
+EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
@@ -486,8 +487,12 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
     if isinstance(right.answer, int | float):
         # A class accepts a share and a percentage if the correct answer is a percentage.
-        scale, sign = (100 if right.is_share else 1), (PERCENT if right.is_share or right.is_percentage else "")
-        return Asked("number", prompt, truth=f"{scale * right.answer:g}{sign}", tolerance=scale * tolerance)
+        # A count is a whole number with the tolerance of exact answers.
+        is_share = right.is_share or right.is_percentage
+        is_count = float(right.answer).is_integer() and tolerance <= EXACT and not is_share
+        scale, sign = (100 if right.is_share else 1), (PERCENT if is_share else "")
+        truth = f"{scale * right.answer:g}{sign}"
+        return Asked("number", prompt, truth=truth, tolerance=scale * tolerance, is_count=is_count)
     return Asked("word", prompt, truth=right.answer)
 
 

@@ -46,6 +46,8 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     said = (0.69, 69, 0.7, 70, 0.0068)
     assert [is_correct(made, made.normal(f"{one:g}")) for one in said] == [True, True, False, False, False]
     assert [share.accepts(one) or share.share(one) is not None for one in said] == [True, True, False, False, False]
+    heads = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(36.0, NOTHING), seen)
+    assert (heads.truth, heads.is_count, made.is_count) == ("36", True, False)
     made = class_question(KEY, LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
     assert (made.kind, made.truth) == ("word", "animal")
     assert [class_question(KEY, LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
