@@ -44,6 +44,8 @@ from ui.state.navigation import BY_VIEW
 from ui.state.params import set_params
 from viz.components.base_path import BASE
 
+KeyBlocks = list[Heading | Prose | Quotation]
+
 
 def draw_teachers_key(known: NamedLesson) -> None:
     """Draw the teacher's key, with the button that saves it as a page to print."""
@@ -53,10 +55,10 @@ def draw_teachers_key(known: NamedLesson) -> None:
         place = st.empty()
     if is_open():
         st.caption(_("Anyone who opens a class can see the answer keys."))
-    blocks = teachers_key(known)
+    blocks, printed = teachers_key(known)
     with place:
         title = Heading(markdown_of(known.lesson.title), 1)
-        draw_print_button(known, [title, *blocks], "headlight-lesson-key.html", _("Page to print"))
+        draw_print_button(known, [title, *printed], "headlight-lesson-key.html", _("Page to print"))
     for block in blocks:
         if isinstance(block, Heading):
             st.subheader(block.text)
@@ -66,23 +68,29 @@ def draw_teachers_key(known: NamedLesson) -> None:
             st.markdown(block.text)
 
 
-def teachers_key(known: NamedLesson) -> list[Heading | Prose | Quotation]:
-    """Return the teacher's key of a lesson: aims, plan, expected answers and common mistakes.
+def teachers_key(known: NamedLesson) -> tuple[KeyBlocks, KeyBlocks]:
+    """Return the teacher's key of a lesson on screen and in print: aims, plan, expected answers and common mistakes.
 
-    The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers. An
-    answer is left out while the class answers the question, because the class may see the page.
+    The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers. The
+    key on screen lacks an answer while the class answers the question, because the class may see the page.
     """
     lesson = known.lesson
     teacher = lesson.teacher
-    blocks = [] if teacher is None else list(_notes(teacher))
+    blocks: KeyBlocks = [] if teacher is None else list(_notes(teacher))
     asked = [(at, step, step.question) for at, step in enumerate(lesson.steps) if step.question is not None]
     if asked:
         blocks += [Heading(_("Expected answers"), 2), *_models_sentence(lesson)]
+    printed = [*blocks]
     for at, step, question in asked:
-        blocks += _answer_blocks(at, step, question, is_polled((known.name, at), question))
+        asking, answer = _question_blocks(at, step, question), list(_answer_blocks(step, question))
+        printed += [*asking, *answer]
+        if is_polled((known.name, at), question):
+            answer = [Quotation(translate(POLLED))]
+        blocks += [*asking, *answer]
     if teacher is not None and teacher.mistakes:
-        blocks += [Heading(_("Common mistakes"), 2), Prose(markdown_of(teacher.mistakes))]
-    return blocks
+        mistakes: KeyBlocks = [Heading(_("Common mistakes"), 2), Prose(markdown_of(teacher.mistakes))]
+        blocks, printed = [*blocks, *mistakes], [*printed, *mistakes]
+    return blocks, printed
 
 
 def _notes(teacher: Teacher) -> Iterator[Heading | Prose | Quotation]:
@@ -124,16 +132,14 @@ def minutes(count: int) -> str:
     return _("{n} min", n=count)
 
 
-def _answer_blocks(at: int, step: LessonStep, question: LessonQuestion, polled: bool) -> Iterator[Prose | Quotation]:
-    """Yield a question with its right answer, or with the reason why there is none.
+def _question_blocks(at: int, step: LessonStep, question: LessonQuestion) -> tuple[Prose, Prose]:
+    """Return the title of a step and its question."""
+    title = _("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title))
+    return Prose(title), Prose(markdown_of(question.ask))
 
-    ``polled`` is True while the class answers it.
-    """
-    yield Prose(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
-    yield Prose(markdown_of(question.ask))
-    if polled:
-        yield Quotation(translate(POLLED))
-        return
+
+def _answer_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Prose | Quotation]:
+    """Yield the right answer to a question, or the reason why there is none, and the text after the answer."""
     seen = empty_view(step.view)
     try:
         right = right_answer(question, seen.asked)

@@ -18,6 +18,7 @@ from tests.support.asking import LONGEST, go, notes, press
 from tests.support.asking import asked as page_of
 from tests.support.clicking import picture
 from tests.support.repository import ROOT
+from tests.support.savedfiles import Saved
 from ui.pages.lessons.answers import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
@@ -132,7 +133,7 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
 
 
 @pytest.mark.slow
-def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> None:
+def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store, saved: Saved) -> None:
     desk, code, who = opened_class()
     question = come_along()["attention"].steps[5].question
     assert question is not None
@@ -148,6 +149,9 @@ def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store) -> No
     made.ask(code, who, class_question(("attention", 5), question, None, empty_view(None)))
     assert key() == (before[0], False, False)
     assert any("open when the teacher shows the answers" in note for note in notes(desk))
+    paper = saved(desk, "Page to print")
+    assert "<blockquote>animal" in paper, "the printed key is complete"
+    assert "when the teacher shows the answers" not in paper
     made.reveal(code, who)
     assert key() == before
 
