@@ -326,10 +326,10 @@ def class_summary(board: TeacherView) -> str:
     if board.asked is not None and not board.revealed:
         parts.append(
             _(
-                "Question {number}: {n} of {all} have answered.",
+                "Answers to question {number}: {n}; missing: {missing}.",
                 number=board.asked,
                 n=len(board.answers_to(board.asked)),
-                all=board.count_asked(board.asked),
+                missing=len(board.students_without_answer(board.asked)),
             )
         )
     if lost := _lost_students(board):
