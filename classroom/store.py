@@ -96,6 +96,7 @@ class Store:
     def join(self, code: str, who: str, name: str = "") -> None:
         """Add the student ``who`` to a class, bring the student back, or change the student's name.
 
+        Without a name, a student who comes back keeps the earlier name.
         If another student has the same name, the name gets a suffix, as in "Anna (2)".
         Raise NotInClass if there is no such class, if it is full, or if the name is too long.
         """
@@ -106,7 +107,9 @@ class Store:
         with self._change_room(code) as base:
             secret = _hash_member(code, who)
             name = _unique_name(base, code, secret, name)
-            if base.execute("UPDATE student SET name=? WHERE room=? AND secret=?", (name, code, secret)).rowcount:
+            if base.execute(
+                "UPDATE student SET name=coalesce(nullif(?, ''), name) WHERE room=? AND secret=?", (name, code, secret)
+            ).rowcount:
                 student = self._student(base, code, who)
                 base.execute("DELETE FROM away WHERE room=? AND student=?", (code, student))
                 return

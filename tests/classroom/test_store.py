@@ -413,6 +413,16 @@ def test_students_without_an_answer_are_listed(store: Store, code: str) -> None:
     ]
 
 
+def test_a_student_who_returns_without_a_name_keeps_the_name(store: Store) -> None:
+    code = store.open(TEACHER)
+    store.join(code, ANNA, "Anna")
+    store.leave(code, ANNA)
+    store.join(code, ANNA, " ")
+    assert store.student_view(code, ANNA).name == "Anna"
+    store.join(code, ANNA, "Ann")
+    assert store.student_view(code, ANNA).name == "Ann"
+
+
 def test_a_student_who_left_is_not_counted_until_the_student_is_back(store: Store) -> None:
     code = store.open(TEACHER)
     for who in ("anna", "ben", "cleo"):
