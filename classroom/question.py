@@ -270,6 +270,23 @@ def format_answer(question: Question, answer: str) -> str:
     return answer.replace(".", "-") if question.kind == "head" else answer
 
 
+def format_truth(question: Question) -> str:
+    """Format the correct answer for display; a number has one digit more than its tolerance.
+
+    >>> [
+    ...     format_truth(Question("number", "?", truth=truth, tolerance=tolerance))
+    ...     for truth, tolerance in (("34.3803%", 5), ("0.849142", 0.005), ("50%", 0.5), ("34.3803%", 0))
+    ... ]
+    ['34.4%', '0.8491', '50%', '34.3803%']
+    """
+    truth = question.truth
+    if question.kind != "number" or not truth or not question.tolerance:
+        return format_answer(question, truth)
+    number = truth.removesuffix(PERCENT)
+    places = max(0, 1 - math.floor(math.log10(question.tolerance)))
+    return f"{round(Decimal(number), places).normalize():f}{truth[len(number) :]}"
+
+
 def format_prompt(question: Question) -> str:
     """Return the prompt in the reader's language, or as it was asked if there is no translation.
 

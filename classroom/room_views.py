@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from classroom.question import Question, format_answer, format_prompt, is_correct
+from classroom.question import Question, format_answer, format_prompt, format_truth, is_correct
 from i18n import _
 
 
@@ -115,7 +115,7 @@ class TeacherView:
                 format_prompt(question),
                 student.label,
                 _in_table(question, answer := said.get((number, student.number), "")),
-                _in_table(question, question.truth),
+                format_truth(question) if question.kind == "number" else _in_table(question, question.truth),
                 _verdict(question, answer),
             )
             for number, question in enumerate(self.questions, start=1)

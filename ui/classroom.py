@@ -16,6 +16,7 @@ from classroom.question import (
     count_correct,
     format_answer,
     format_prompt,
+    format_truth,
     is_correct,
 )
 from classroom.room_views import Student, StudentView, TeacherView
@@ -76,7 +77,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """
     parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
-        parts.append(_("Correct answer: {truth}.", truth=_without_stop(format_answer(question, question.truth))))
+        parts.append(_("Correct answer: {truth}.", truth=_without_stop(format_truth(question))))
         found = count_correct(question, said) or 0
         parts.append(_("Correct: {n}.", n=found))
     if own is not None:
