@@ -59,6 +59,15 @@ def escape_except_emphasis(text: str) -> str:
     return "".join([*parts, _escape(whole[at:])])
 
 
+def remove_emphasis(text: str) -> str:
+    """Return a text without the marks that ``escape_except_emphasis`` reads.
+
+    >>> remove_emphasis("Does **it** mean *the cat*? 2*3*4")
+    'Does it mean the cat? 2*3*4'
+    """
+    return EMPHASIS.sub(lambda found: found["inner"], text)
+
+
 def format_comma_list(parts: Sequence[str]) -> str:
     """Join the parts with commas.
 

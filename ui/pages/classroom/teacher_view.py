@@ -20,7 +20,7 @@ from ui.run.network import shared_origins
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
-from ui.show.text import escape_except_emphasis
+from ui.show.text import escape_except_emphasis, remove_emphasis
 from ui.state import classroom
 from viz.components.base_path import BASE
 
@@ -124,7 +124,8 @@ def _draw_live_answers(code: str, drawn: int | None) -> None:
         _draw_latest(code, board, board.asked)
         _draw_privately(board)
     names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"), _("Correct"))
-    file = csv_table(names, board.rows())
+    rows = [(number, remove_emphasis(prompt), *rest) for number, prompt, *rest in board.rows()]
+    file = csv_table(names, rows)
     download_button(_("Save answers"), file, "headlight-class.csv", _("All answers with names."), key="class_save")
 
 

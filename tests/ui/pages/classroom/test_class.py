@@ -218,11 +218,12 @@ def test_the_file_of_answers_is_made_again_while_the_page_is_open(monkeypatch: p
     monkeypatch.setattr(desk_module, "download_button", lambda _label, content, *_rest, **_more: files.append(content))
     desk, code = opened()
     seat = joined(code, "Anna")
-    ask(desk, "word", "Which word?")
+    ask(desk, "word", "Which **other** word?")
     seat.run()
     seat.text_input(key=f"class_reply_{code}_1_field").input("street")
     press(seat, "Answer")
     assert "street" not in files[-1]
+    assert "Which other word?" in files[-1]
     desk.run()
     assert "street" in files[-1]
     # A part that is redrawn draws the file, which therefore contains the answers beside it.
