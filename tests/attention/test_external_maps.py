@@ -159,7 +159,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (changed((1, slice(1, 3), 3), np.nan), "-1 has NaN in row 3, and 1 more heads"),
         (changed((1, 2, 3, 4), 1e39), "Head 1-2 has infinity in row 3.*softmax"),
         (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
-        (changed((1, 2, 3, 4), -0.5), "down to -0.5. Are"),
+        (changed((1, 2, 3, 4), -0.5), "down to −0.5. Are"),
         (changed((1, 2, 3, 4), 3), "above 1, up to 3"),
         ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "differ in layers"),
         ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not continue"),

@@ -339,7 +339,7 @@ def test_lists_of_models_name_what_writes() -> None:
 @loop_over(
     ("odd", "sentence"),
     [({"text": " "}, "The text is empty"), ({"written": (350,)}, "There is no token 350; tokens are 0 to 349"),
-     ({"written": (-1,)}, "no token -1"), ({"text": "a " * 100}, "gpt2 reads at most 48"),
+     ({"written": (-1,)}, "no token −1"), ({"text": "a " * 100}, "gpt2 reads at most 48"),
      ({"temperature": -1}, "none may be below 0"), ({"top_p": 101}, "top-p not above 1"),
      ({"seed": -1}, "seed -1 came"), ({"top_k": -2}, "top-k -2")],
 )  # fmt: skip

@@ -11,6 +11,7 @@ import torch
 
 from attention.record import Record
 from attention.walkthrough import trace_layer_steps, weigh_head
+from i18n import typeset_number
 from inference import LocalBackend, TraceRequest, UserError
 from inference.catalogue.listing import catalogue
 from inference.files.embedded import TRANSLATOR
@@ -254,7 +255,9 @@ def test_maps_only_are_refused_in_a_sentence(tiny: Any) -> None:
 @pytest.mark.parametrize("changes", [{"layer": 6}, {"part": "decoder"}, {"layer": -1}])
 def test_a_layer_that_there_is_not_is_refused(backend: LocalBackend, changes: Any) -> None:
     layer, part = changes.get("layer", 0), changes.get("part", "encoder")
-    with pytest.raises(UserError, match=rf"layer {layer}: the {part} has (6|no such part), .*\b0\b"):
+    with pytest.raises(
+        UserError, match=rf"layer {typeset_number(str(layer))}: the {part} has (6|no such part), .*\b0\b"
+    ):
         backend.inspect(LayerQuestion(**{"text": "a cat", **changes}))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from i18n import typeset_number
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.runners.anatomy import MemoryTracker
@@ -56,7 +57,9 @@ def test_an_answer_is_kept_until_it_is_asked_for_anew(backend: LocalBackend, fol
 
 @pytest.mark.parametrize("tokens", [0, -3, 41])
 def test_a_length_that_the_model_does_not_read_is_refused(backend: LocalBackend, folder: Path, tokens: int) -> None:
-    with pytest.raises(UserError, match=f"{tokens} tokens were requested; .*bert reads 1 to 40 here"):
+    with pytest.raises(
+        UserError, match=f"{typeset_number(str(tokens))} tokens were requested; .*bert reads 1 to 40 here"
+    ):
         backend.inspect(CostRequest(model=str(folder / "bert"), tokens=tokens))
 
 

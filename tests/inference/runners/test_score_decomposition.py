@@ -168,7 +168,7 @@ def test_segments_are_a_source_of_a_pair() -> None:
         (ScoreRequest(layer=2, query_token=4, key_token=3), "2-0"),
         (ScoreRequest(head=9, query_token=4, key_token=3), "0-9"),
         (ScoreRequest(query_token=40, key_token=3), "40"),
-        (ScoreRequest(query_token=4, key_token=-1), "-1"),
+        (ScoreRequest(query_token=4, key_token=-1), "−1"),
         (ScoreRequest(query_token=2, key_token=6), "6"),
     ],
 )

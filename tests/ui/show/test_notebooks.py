@@ -372,7 +372,7 @@ DECODER_METHODS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
     (
         {"show": "sink"},
         "sink_map",
-        ("queries: later tokens that are not special, at most 256; key: 0 “"),
+        ("queries: later tokens that are not special, at most 256; key: 0 “",),
     ),
 ]
 

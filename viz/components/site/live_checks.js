@@ -2,6 +2,7 @@
 // compute them. Every token attends to every token.
 
 import { cellName } from "../explore/cells.js";
+import { minus } from "../explore/numbers.js";
 import { _, fill } from "../shared/words.js";
 
 /** @import { Cell } from "../explore/types.js" */
@@ -123,6 +124,9 @@ export function fillNumbers(template, values) {
     shown[name] = unit === "%" ? `${(100 * number).toFixed(Number(digits))}%` : number.toFixed(Number(digits));
     return `{${name}}`;
   });
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "number") shown[name] = minus(String(shown[name]));
+  }
   return fill(plain, shown);
 }
 

@@ -164,7 +164,10 @@ export function createQuestion(question, found, note) {
     const answer = control.value();
     if (answer === null) return setText(notice, _("Answer first: pick or type."));
     if (question.kind === "number" && numberOf(String(answer)) === null) {
-      return setText(notice, _("“{said}” is not a number such as {example}.", { said: String(answer), example: "0.25, 25%" }));
+      return setText(
+        notice,
+        _("“{said}” is not a number such as {example}.", { said: String(answer), example: "0.25, 25%" }),
+      );
     }
     const right = question.right && accepts(question.right, question.kind, answer);
     found = note({ answer, text: answerText(question, answer), tries: found.tries + 1, right });
