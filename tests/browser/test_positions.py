@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from attention.positions import shuffle_tokens
 from inference import LocalBackend, TraceRequest
 from inference.tasks.positions import OrderRequest
+from tests.support.asking import plain_numbers
 from tests.support.atrest import click, rest
 from tests.support.browser import Problems
 from tests.support.looks import turn
@@ -54,7 +55,9 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
-    lacking, having = matched(r"differ by at most (\S+) \(rounding\).* by up to (\S+) ", sentence).groups()
+    lacking, having = matched(
+        r"differ by at most (\S+) \(rounding\).* by up to (\S+) ", plain_numbers(sentence)
+    ).groups()
     assert float(lacking) < 1e-5
     assert having == format_small(test.having.differences.max())
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)

@@ -27,6 +27,7 @@ from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
 from ui.pages.step_by_step.weight import STAGES
+from ui.show.text import format_share
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
@@ -88,7 +89,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
     click(strip(page, "Key").get_by_role("button", name="tired"))
     tired = trace.tokens.index("tired")
-    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.0%}")
+    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {format_share(float(row[tired]))}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 

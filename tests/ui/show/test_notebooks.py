@@ -295,7 +295,7 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
         "pass_end",
         ("tokens read: 9; task head: masked; stage: ", "(encoder, probabilities: softmax); output row: 4"),
     ),
-    ("whole_pass", {}, "", "whole_pass_stack", (" (embeddings, the last of each part", "measure: RMS of each token's")),
+    ("whole_pass", {}, "", "whole_pass_stack", (" (embeddings; parts: last stage", "measure: RMS per token")),
     (
         "whole_pass",
         {"zoom": "layer", "stage": 20},

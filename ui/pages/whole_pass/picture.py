@@ -57,7 +57,7 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """Draw the whole pass with a row for each layer."""
     rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
-    shown = "embeddings, the last of each part, and the hidden layer of each feed-forward part"
+    shown = "embeddings; parts: last stage; feed-forward: hidden layer"
     _draw(asked, rows, chosen, _("The forward pass, from left to right and down"), "stack", shown)
 
 
@@ -100,7 +100,7 @@ def _draw(  # noqa: PLR0913  (the parts of a diagram)
     """Draw a diagram at the zoom level ``zoom``; ``shown`` names its stages in the provenance."""
     parts = [part for row in rows for part in row.parts]
     stages = f"{len(parts)} of {len(asked.result.stages)} ({shown})"
-    found = asked.provenance(stages=stages, measure="RMS of each token's vector, relative to the largest of the stage")
+    found = asked.provenance(stages=stages, measure="RMS per token; maximum per stage: 1")
     about = tuple((field, format_value(value)) for field, value in found.items())
     stack.mount(
         rows,

@@ -149,17 +149,17 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
     crowd = found.crowd
     arrays = {
         "grid": (found.thumbnails, "signed8" if found.signed else "sqrt8"),
-        "means": coded(crowd.means()),
+        "means": add_coding(crowd.means()),
         "counts": (crowd.counts.astype(np.float32), "float16"),
     }
     rows = crowd.rows.tolist() if found.sampled else None
     return frame({"sampled": found.sampled, "rows": rows, "habits": places}, arrays)
 
 
-def coded(numbers: FloatArray) -> tuple[FloatArray, str]:
+def add_coding(numbers: FloatArray) -> tuple[FloatArray, str]:
     """Return numbers with their coding in a binary message: float32 for short texts, else float16.
 
-    >>> coded(np.zeros((6, 12, 16), np.float32))[1], coded(np.zeros((6, 12, 512), np.float32))[1]
+    >>> add_coding(np.zeros((6, 12, 16), np.float32))[1], add_coding(np.zeros((6, 12, 512), np.float32))[1]
     ('float32', 'float16')
     """
     return numbers, "float32" if numbers.size <= MOST_EXACT else "float16"
@@ -171,7 +171,7 @@ def rows(view: View, asked: QueryFields) -> bytes:
     The request ``asked`` has the index of the query in the field "query".
     """
     query = number(asked, "query", len(view.queries))
-    return frame({"query": query}, {"rows": coded(view.rows(query))})
+    return frame({"query": query}, {"rows": add_coding(view.rows(query))})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
@@ -180,7 +180,7 @@ def columns(view: View, asked: QueryFields) -> bytes:
     The request ``asked`` has the index of the key in the field "key".
     """
     key = number(asked, "key", len(view.keys))
-    return frame({"key": key}, {"columns": coded(view.columns(key))})
+    return frame({"key": key}, {"columns": add_coding(view.columns(key))})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
@@ -196,7 +196,7 @@ def tile(view: View, asked: QueryFields) -> bytes:
     weights = view.tile(layer, head, q0, q1, k0, k1, size)
     header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
     exact = weights.shape == (q1 - q0, k1 - k0)
-    return frame({**header, "exact": exact}, {"tile": coded(weights)})
+    return frame({**header, "exact": exact}, {"tile": add_coding(weights)})
 
 
 OF_A_VIEW: dict[str, Callable[[View, QueryFields], bytes]] = {"rows": rows, "columns": columns, "tile": tile}
