@@ -46,7 +46,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     runs = tuple(cell.pieces for cell in cells)
     effect = backend.inspect(WithoutWords(text=TEXT, focus=view.keys[focus].pieces, words=runs)).values
     best = int(effect.argmax())
-    assert f"masking “{cells[best].text}”" in text.casefold()
+    assert f"masking “{cells[best].text}”" in text
     assert f"(1 − cosine = {format_small(effect[best])})" in text
     maps = mean_maps(view.trace)
     row = maps[-1][view.keys[focus].pieces[0]]

@@ -182,7 +182,8 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
         return ""
     best = places_of_largest(effect)
     changes = _(
-        "Masking {masked} changes the vector of “{word}” most (1 − cosine = {size}).",
+        "Of {n} words, masking {masked} changes the vector of “{word}” most (1 − cosine = {size}).",
+        n=len(effect),
         masked=format_comma_list([f"“{cells[at].text}”" for at in best]),
         word=focus.text,
         size=format_small(effect[best[0]]),
