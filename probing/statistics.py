@@ -1,4 +1,4 @@
-"""Baseline rules, confidence intervals and paired tests for scores of heads."""
+"""Baseline rules, confidence intervals, random changes and tests for scores and effects of heads."""
 
 from __future__ import annotations
 
@@ -215,6 +215,31 @@ def holm(chances: Numbers) -> Numbers:
     result = np.empty_like(flat)
     result[order] = np.minimum(raised, 1)
     return result.reshape(chances.shape)
+
+
+ORDERS = 9_999  # random orders of the words in a permutation test
+
+
+def rank_p_values(rows: FloatArray, row: FloatArray) -> Numbers:
+    """Return the p-values of Spearman's rank correlations between ``rows`` (method, word) and ``row`` (word,).
+
+    The permutation test is two-sided. It compares the correlations with those of ORDERS random orders of the words,
+    which are the same in each call. No row may be constant.
+
+    >>> rank_p_values(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 1, 4, 3, 1, 2]]), np.arange(6.0)).round(2).tolist()
+    [0.0, 0.98]
+    """
+    from scipy.stats import rankdata
+
+    def center_ranks(values: FloatArray) -> FloatArray:
+        found: FloatArray = rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2
+        return found
+
+    one, other = center_ranks(rows), center_ranks(row)
+    orders = np.random.default_rng(0).permuted(np.tile(other, (ORDERS, 1)), axis=1)
+    beyond = np.abs(orders @ one.T) >= np.abs(other @ one.T) - 1e-9  # (draw, method)
+    found: Numbers = (1 + beyond.sum(axis=0)) / (1 + ORDERS)
+    return found
 
 
 def verdict(p: float, difference: float) -> str:

@@ -17,7 +17,7 @@ from i18n import _, translate, typeset_number
 from inference import TraceRequest
 from inference.tasks.attribution import MOST_TOKENS, WordPath
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
-from probing.statistics import LEVEL, Numbers, holm
+from probing.statistics import LEVEL, holm, rank_p_values
 from ui.attribution.methods import (
     ATTENTION,
     EFFECT,
@@ -158,31 +158,6 @@ def ranks(rows: FloatArray) -> FloatArray:
         for other, right in enumerate(rows):
             if np.ptp(left) > 0 and np.ptp(right) > 0:
                 found[one, other] = spearmanr(left, right).statistic
-    return found
-
-
-DRAWS = 9_999  # Random orders of the words in a permutation test.
-
-
-def rank_p_values(rows: FloatArray, row: FloatArray) -> Numbers:
-    """Return the p-values of Spearman's rank correlations between ``rows`` (method, word) and ``row`` (word,).
-
-    The permutation test is two-sided. It compares the correlations with those of DRAWS random orders of the words,
-    which are the same in each call. No row may be constant.
-
-    >>> rank_p_values(np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 1, 4, 3, 1, 2]]), np.arange(6.0)).round(2).tolist()
-    [0.0, 0.98]
-    """
-    from scipy.stats import rankdata
-
-    def center_ranks(values: FloatArray) -> FloatArray:
-        found: FloatArray = rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2
-        return found
-
-    one, other = center_ranks(rows), center_ranks(row)
-    orders = np.random.default_rng(0).permuted(np.tile(other, (DRAWS, 1)), axis=1)
-    beyond = np.abs(orders @ one.T) >= np.abs(other @ one.T) - 1e-9  # (draw, method)
-    found: Numbers = (1 + beyond.sum(axis=0)) / (1 + DRAWS)
     return found
 
 

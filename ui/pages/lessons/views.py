@@ -159,9 +159,8 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
     if held == VIEW:
         for text in () if pointed.yours else texts_of(pointed, choice):
             show_notice(text, role="status")  # a question may ask about the text
-        if polled:
-            return seen
-        show_notice(_("The view opens after your first answer: say what you expect."), role="status")
+        if not polled:
+            show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
     if view_named(pointed.page) not in WITHOUT_MODEL:
         help = None
