@@ -17,6 +17,7 @@ from inference.settings import Settings
 from inference.tasks.predictions import NextSentence
 from serving.model_process import SubprocessBackend
 from serving.stored_answers import StoredAnswers, weights_hash
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 
 BERT = "headlight-bert"
@@ -60,7 +61,7 @@ def answer_to(backend: LocalBackend, question: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", range(len(STORED)), ids=[type(question).__name__ for question, _sum, _ in STORED])
+@loop_over("at", range(len(STORED)), ids=[type(question).__name__ for question, _sum, _ in STORED])
 def test_a_stored_answer_equals_the_computed_one(at: int, backend: LocalBackend) -> None:
     question, _sum, answer = STORED[at]
     assert_close(answer, answer_to(backend, question))

@@ -22,6 +22,7 @@ from inference.tasks.decoding import NextToken
 from probing.labelled.labeled_texts import Kind
 from tests.support import positionmodels, tinylabels, tinymodels, toldfolders
 from tests.support.asking import allowed, asked
+from tests.support.cases import loop_over
 from tests.support.picturemodels import save_judge, sight
 from tests.support.repository import ROOT
 from tests.support.taughtfolders import put, taught_in
@@ -378,7 +379,7 @@ DECODER_METHODS: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("query", "key", "parts"), DECODER_METHODS)
+@loop_over("query, key, parts", DECODER_METHODS)
 def test_the_methods_of_a_decoder_state_every_setting(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, query: dict[str, Any], key: str, parts: tuple[str, ...]
 ) -> None:
@@ -392,7 +393,7 @@ def test_the_methods_of_a_decoder_state_every_setting(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("view", "query", "section", "key", "parts"), METHODS)
+@loop_over("view, query, section, key, parts", METHODS)
 def test_the_methods_state_every_setting_of_a_figure(  # noqa: PLR0913  (the parts of a case)
     monkeypatch: pytest.MonkeyPatch,
     view: str,
