@@ -248,8 +248,7 @@ def weight(text: str) -> str:
 def test_the_view_of_a_lesson_follows_the_readers_text(page: Page, site: str) -> None:
     page.goto(f"{site}#lesson=own&step=1")
     live, status = page.locator("#lesson #live"), page.locator("#live p[role=status]")
-    live.get_by_role("button").click()
-    live.get_by_role("button").first.click()
+    agree(page, "#lesson #live")
     box = live.locator("textarea")
     expect(box).to_have_value(MILK, timeout=PATIENCE)
     box.fill(DOG)
@@ -294,8 +293,7 @@ def test_a_link_restores_the_text_of_a_lesson_offline(browser: Browser, site: st
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(f"{site}#lesson=own&step=1&own=The+dog+drank+it.")
-        page.locator("#live").get_by_role("button").click()
-        page.locator("#live").get_by_role("button").first.click()
+        agree(page, "#live")
         dog = page.locator(".chip", has_text="dog")
         expect(dog).to_be_visible(timeout=PATIENCE)
         dog.click()
