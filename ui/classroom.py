@@ -118,7 +118,9 @@ def _without_stop(answer: str) -> str:
 
 
 PROBLEM, FIELD = "class_problem", "_field"
-REVEALED = "class_revealed"  # Session key: the view on which the answers were first shown, by (code, question).
+REVEALED = (
+    "class_revealed"  # Session key: the place (``_place``) where the answers were first shown, by (code, question).
+)
 
 
 def reply(code: str, seen: StudentView) -> None:
@@ -130,9 +132,10 @@ def reply(code: str, seen: StudentView) -> None:
     if question is None or number is None:
         return
     if seen.revealed:
-        # The answers are open on the page on which the visitor first sees them.
-        first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), current_view())
-        with st.expander(_("Question {number}", number=number), expanded=first == current_view()):
+        # The answers are open on the page, or the step of a lesson, on which the visitor first sees them.
+        here = _place(current_view(), own_query())
+        first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), here)
+        with st.expander(_("Question {number}", number=number), expanded=first == here):
             st.markdown(escape_except_emphasis(format_prompt(question)))
             answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return

@@ -334,7 +334,7 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish them.\n"
+                "- A head with equal weights in both texts does not distinguish them.\n"
                 "- Rows are compared by Jensen–Shannon divergence "
                 "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads: compare with "
                 "controls."

@@ -340,8 +340,8 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
 
 
 def _count_named(rows: Sequence[RelationRow]) -> str:
-    """Return the number of heads, with their labels if they are few."""
-    labels = format_comma_list([head_label(row.layer, row.head) for row in rows])
+    """Return the number of heads, with their labels and scores if they are few."""
+    labels = format_comma_list([f"{head_label(row.layer, row.head)}: {row.accuracy:.1f}%" for row in rows])
     return f"{len(rows)} ({labels})" if 0 < len(rows) <= MOST_NAMED else str(len(rows))
 
 

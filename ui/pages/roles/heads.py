@@ -115,7 +115,9 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
                 "sentence, Holm, 5%)."
             )
         )
-    last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
+    last = _(
+        "A role needs {fewest} tokens. Special tokens are no neighbours. Click a head to select it.", fewest=FEWEST
+    )
     return [*said, last]
 
 
