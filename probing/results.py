@@ -184,13 +184,15 @@ def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numb
     return sign_flip_test(by_sentence(differences, np.array(corpus.groups)[counts.sentences])).reshape(hits.shape[1:])
 
 
-def can_be_significant(counts: RelationCounts, corpus: AnnotatedCorpus, tests: int) -> bool:
-    """Return False if the links are in too few groups of dependent sentences for any of ``tests`` corrected tests.
+def can_be_significant(counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, tests: int) -> bool:
+    """Return False if no head can be significantly better than the rule in ``tests`` corrected tests.
 
-    In g groups, the smallest two-sided p-value of the sign-flip test is 2 / 2**g; Holm's method multiplies it by the
-    number of tests.
+    The rule is the best on the links ``basis`` (see the function ``rule``). A head can be better only in the groups of
+    dependent sentences in which the rule misses a link. With g such groups, the smallest two-sided p-value of the
+    sign-flip test is 2 / 2**g; Holm's method multiplies it by the number of tests.
     """
-    groups = len(set(np.array(corpus.groups)[counts.sentences].tolist()))
+    missed = ~by_rule(counts, rule(basis, corpus, counts), corpus)
+    groups = len(set(np.array(corpus.groups)[counts.sentences[missed]].tolist()))
     return bool(2.0 ** (1 - groups) * tests <= LEVEL)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ RESAMPLES = 1_999  # bootstrap resamples
 TOGETHER = 4_096  # maximal number of joint permutations of several groups that are enumerated
 AT_ONCE = 5_000  # random permutations in memory at a time
 BLOCK = 64  # heads in memory at a time
-LEAST = 5  # minimal number of groups for an interval
+LEAST = 5  # minimal number of groups for an interval, by default
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -36,7 +36,7 @@ Bools = npt.NDArray[np.bool_]
 class Mean:
     """The mean of a value of each head over groups of dependent text pairs, and its 95 % interval.
 
-    ``mean``, ``low`` and ``high`` have the shape (head,). Without groups, all values are NaN. With fewer than LEAST
+    ``mean``, ``low`` and ``high`` have the shape (head,). Without groups, all values are NaN. With too few
     groups, the ends of the interval are NaN.
     """
 
@@ -59,6 +59,7 @@ class ControlledChange:
     more: Mean  # change minus control, over groups with both kinds
     p: Numbers  # two-sided p-values, corrected for all heads
     within: bool  # True if the comparison is within groups; False if no group has both kinds, so groups are compared
+    least_p: float  # the smallest p-value, corrected, that any head can have in this number of pairs
 
     @property
     def has_test(self) -> bool:
@@ -92,12 +93,13 @@ class ControlledChange:
         return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.has_test else np.zeros(0, np.intp)
 
 
-def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> ControlledChange:
+def compare_with_control(values: Numbers, control: Bools, groups: Integers, least: int = LEAST) -> ControlledChange:
     """Test for each head if it changes more in text pairs than in control pairs.
 
     ``values`` are divergences, (pair, head). ``control`` (pair,) is True for control pairs, and ``groups`` (pair,)
-    numbers the groups of dependent pairs. A two-sided permutation test exchanges control and other pairs within each
-    group, or between groups if no group has both kinds. The p-values are corrected for all heads by Holm's method.
+    numbers the groups of dependent pairs; ``least`` is the number of groups that an interval needs. A two-sided
+    permutation test exchanges control and other pairs within each group, or between groups if no group has both kinds.
+    The p-values are corrected for all heads by Holm's method.
 
     >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
     ...     0, 1, 1]))
@@ -111,19 +113,19 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
     both = changed - wording
     within = bool(np.isfinite(both).all(axis=1).any())
     # If no group has both kinds, each group counts as a single value, and all values form a single group.
-    p = (
-        _permutation_p_values(values, control, groups)
-        if within
-        else _permutation_p_values(*_stack_divergences(changed, wording))
+    tested = (values, control, groups) if within else _stack_divergences(changed, wording)
+    p = _permutation_p_values(*tested)
+    change, wordings, more = (
+        mean_of(one[np.isfinite(one).all(axis=1)], lowest, least)
+        for one, lowest in ((changed, 0), (wording, 0), (both, -1))
     )
-    change, wordings, more = (mean_of(one[np.isfinite(one).all(axis=1)]) for one in (changed, wording, both))
-    return ControlledChange(change, wordings, more, holm(p), within)
+    return ControlledChange(change, wordings, more, holm(p), within, min(1.0, _least_p(*tested[1:]) * values.shape[1]))
 
 
-def mean_of(values: Numbers) -> Mean:
-    """Return each head's mean over the groups, with a 95 % bootstrap interval that resamples groups.
+def mean_of(values: Numbers, lowest: float = -1.0, least: int = LEAST) -> Mean:
+    """Return each head's mean over the groups, with a 95 % bootstrap-t interval that resamples groups.
 
-    ``values`` are (group, head). The interval is NaN for fewer than LEAST groups.
+    ``values`` are (group, head), from ``lowest`` to 1. The interval is NaN for fewer than ``least`` groups.
 
     >>> same = mean_of(np.full((6, 1), 0.25))
     >>> same.mean.tolist(), same.low.tolist(), same.high.tolist()
@@ -134,7 +136,7 @@ def mean_of(values: Numbers) -> Mean:
     if n == 0:
         return Mean(none, none, none, 0)
     mean = values.mean(axis=0)
-    if n < LEAST:
+    if n < least:
         return Mean(mean, none, none, n)
     apart = values - mean
     apart[:, (values == values[0]).all(axis=0)] = 0  # removes rounding errors of constant columns
@@ -147,8 +149,18 @@ def mean_of(values: Numbers) -> Mean:
     size = apart.std(axis=0)
     below, above = np.quantile(ratio, [0.975, 0.025], axis=0, method="nearest")
     with np.errstate(invalid="ignore"):
-        low, high = (np.where(size > 0, np.clip(mean - end * size, -1, 1), mean) for end in (below, above))
+        low, high = (np.where(size > 0, np.clip(mean - end * size, lowest, 1), mean) for end in (below, above))
     return Mean(mean, low, high, n)
+
+
+def _least_p(control: Bools, groups: Integers) -> float:
+    """Return the smallest two-sided p-value of the permutation test: two in all permutations within groups.
+
+    >>> _least_p(np.array([False, True] * 3), np.array([0, 0, 1, 1, 2, 2]))  # 2 / 2³
+    0.25
+    """
+    ways = prod(comb(len(mine), int(mine.sum())) for mine in (control[groups == at] for at in np.unique(groups)))
+    return min(1.0, 2 / ways)
 
 
 def _means(values: Numbers, groups: Integers, kept: Bools) -> Numbers:

@@ -21,7 +21,9 @@ def drawn(seed: int, texts: int, controls: int, heads: int) -> tuple[np.ndarray,
 
 
 def test_pairs_of_one_text_twice_change_nothing() -> None:
-    found = compare_with_control(np.zeros((12, 4)), np.tile([False, True], 6), np.repeat(np.arange(6), 2))
+    found = compare_with_control(
+        np.zeros((2 * LEAST, 4)), np.tile([False, True], LEAST), np.repeat(np.arange(LEAST), 2)
+    )
     for mean in (found.change, found.control, found.more):
         assert (mean.mean == 0).all()
         assert (mean.low == 0).all()
@@ -124,6 +126,24 @@ def test_no_head_is_said_to_change_less() -> None:
     assert found.more_heads.size == 0
 
 
+@pytest.mark.parametrize(("texts", "controls"), [(4, 2), (7, 1)])
+def test_the_least_p_is_that_of_the_clearest_head(texts: int, controls: int) -> None:
+    values, control, group = drawn(12, texts, controls, 5)
+    values[~control] += 1
+    found = compare_with_control(values, control, group)
+    assert found.least_p == pytest.approx(min(1, 5 * 2 / (1 + controls) ** texts))
+    np.testing.assert_allclose(found.p, found.least_p, rtol=0.01)
+
+
+def test_an_interval_of_divergences_holds_no_negative_number() -> None:
+    values, control, group = drawn(13, LEAST, 1, 40)
+    values[::4] *= 100  # long tails, for which the interval without a limit is too wide
+    found = compare_with_control(np.minimum(values, 1), control, group)
+    for mean in (found.change, found.control):
+        assert (mean.low >= 0).all()
+        assert (mean.high <= 1).all()
+
+
 @pytest.mark.slow
 def test_luck_alone_seldom_calls_any_head_more() -> None:
     wrong = sum(compare_with_control(*drawn(100 + at, 15, 3, 8)).more_heads.size > 0 for at in range(30))
@@ -146,8 +166,8 @@ def test_an_interval_needs_some_texts() -> None:
 
 
 def test_without_a_control_nothing_is_tested() -> None:
-    values = np.random.default_rng(7).uniform(size=(9, 2))
-    found = compare_with_control(values, np.zeros(9, bool), np.arange(9))
+    values = np.random.default_rng(7).uniform(size=(LEAST, 2))
+    found = compare_with_control(values, np.zeros(LEAST, bool), np.arange(LEAST))
     assert not found.has_test
     assert found.verdict(0) == ""
     assert np.isnan(found.control.mean).all()

@@ -137,7 +137,9 @@ def test_few_sentences_cannot_be_significant_in_many_tests(tests: int) -> None:
     corpus = formats.load_ready_set("grammar")
     for sentences in range(1, 14):
         places = [(at, number) for at in range(sentences) for number in range(2)]
-        counts = RelationCounts.from_hits(places, [1] * len(places), np.ones((len(places), 2, 1, 1), bool))
+        hits = np.ones((len(places), 2, 1, 1), bool)
+        counts, basis = (RelationCounts.from_hits(places, [cue] * len(places), hits) for cue in (1, 2))
         groups = len(set(corpus.groups[:sentences]))
         least = sign_flip_test(np.ones((groups, 1), np.int64))[0]  # a head that is better in every group
-        assert can_be_significant(counts, corpus, tests) == (min(1.0, least * tests) <= LEVEL)
+        assert can_be_significant(counts, basis, corpus, tests) == (min(1.0, least * tests) <= LEVEL)
+        assert not can_be_significant(counts, counts, corpus, tests)  # the rule finds all links

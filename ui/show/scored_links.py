@@ -276,7 +276,7 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
     ``every`` are all links on which the head was scored. The rule is the baseline of the relation.
     """
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
-    sentences = len({one.item.line for one in every})
+    sentences = len({one.item.text for one in every})
     given = candidates(score.corpus)
     found = _(
         "Head {head}, {relation}, from {direction}; hits: {hits:,}, misses: {misses:,} in {links:,} "

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from i18n import _, lists, translate, typeset_number
+from i18n import _, gettext_lazy, lists, translate, typeset_number
 from i18n.lazy import superscript
 
 MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
@@ -104,6 +104,7 @@ def join_sentences(*said: str) -> str:
     return translate(lists.join_sentences(*said))
 
 
+TOO_FEW = gettext_lazy("Too few for this test: nothing can be significant.")
 SMALL = 0.0001  # Probabilities below this value are shown in scientific notation.
 
 

@@ -264,11 +264,10 @@ def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given:
 def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | None:
     """Draw the fields of the two compared words, filled with the likeliest words by default.
 
-    Return None with a notice unless there are two different words.
+    A piece that continues a word is marked with "…" (``tokenizer.mark_pieces``) and left out: without the mark, it is
+    another token. Return None with a notice unless there are two different words.
     """
-    whole = sorted(
-        (name.strip("…") for name in likeliest if name.strip("…").isalnum()), key=lambda name: not name.isalpha()
-    )
+    whole = sorted((name for name in likeliest if name.isalnum()), key=lambda name: not name.isalpha())
     left, right = st.columns(2)
     first = options.first or next(iter(whole), "")
     second = options.second or next((name for name in whole if name != first), "")

@@ -21,6 +21,7 @@ from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions, pick_words
 from ui.pages.compare.pair_set_result import (
+    FEWEST_TEXTS,
     PairSet,
     Place,
     describe_head,
@@ -195,7 +196,13 @@ def _table(found: PairSet, choice: ViewState) -> None:
     """Draw the figures of all heads as a table, with a download."""
     if section := open_section(_("Every head"), "compare_set_open"):
         with section:
-            st.caption(_("Bits, with bootstrap 95% intervals. “more”: change minus control, in texts with both."))
+            st.caption(
+                _(
+                    "Bits, with bootstrap-t 95% intervals from {n} texts on. “more”: change minus control, in texts "
+                    "with both.",
+                    n=FEWEST_TEXTS,
+                )
+            )
             draw_table(_columns_of_heads(found), key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),

@@ -19,6 +19,7 @@ from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
+from probing.statistics import LEVEL
 from probing.text_pairs import ControlledChange, Mean, Numbers, TextPair, compare_with_control, groups
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.result import SCALED_ROWS
@@ -29,11 +30,12 @@ from ui.run.progress import stoppable_steps
 from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.run.traces import request_of
 from ui.show.tables import csv_table, model_fields
-from ui.show.text import format_small
+from ui.show.text import TOO_FEW, format_small
 from ui.state.session import FRESH
 from ui.state.view_state import ViewState
 from viz.paper.notebook import Computation
 
+FEWEST_TEXTS = 10  # for an interval; with fewer, the bootstrap of long-tailed divergences gives almost any number
 KEPT = 2**24  # bytes of cached changes
 KEPT_SETS = 2**22
 OF_THE_TEXT = ("cut", "text", "reads")  # ways out of a UserError that concerns a single pair
@@ -167,7 +169,7 @@ def _summarize(pairs: Sequence[TextPair], bits: FloatArray) -> Verdicts:
 def _test_pairs(pairs: Sequence[TextPair], bits: FloatArray) -> ControlledChange:
     values = bits.reshape(len(pairs), bits.shape[1] * bits.shape[2]).astype(np.float64)
     return compare_with_control(
-        values, np.array([pair.control for pair in pairs], bool), np.array(groups(pairs), np.intp)
+        values, np.array([pair.control for pair in pairs], bool), np.array(groups(pairs), np.intp), FEWEST_TEXTS
     )
 
 
@@ -266,6 +268,7 @@ def _describe_tested(found: PairSet) -> str:
             n=across.n,
         ),
         _describe_most(found, most),
+        "" if _can_be_significant(across) else translate(TOO_FEW),
     ]
     return join_sentences(*said)
 
@@ -296,12 +299,18 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     )
     if not one.has_test:
         return said
-    return _(
+    fair = _(
         "{said} Pairs that differ by one word (n = {texts:,} texts): {heads}.",
         said=said,
         texts=one.n,
         heads=_more_heads(found, one),
     )
+    return fair if _can_be_significant(one) else join_sentences(fair, translate(TOO_FEW))
+
+
+def _can_be_significant(across: ControlledChange) -> bool:
+    """Return False if there are too few texts for any head to be significant."""
+    return across.least_p <= LEVEL
 
 
 def _more_heads(found: PairSet, across: ControlledChange) -> str:

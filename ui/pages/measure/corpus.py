@@ -189,9 +189,10 @@ class CorpusScores:
 
         The tests are on the links that do not choose heads if ``held_out`` is True, otherwise on all links.
         """
-        half = 1 if held_out and self.chooser is None else None
-        counts = self.state.tally.counts_of(relation, half)
-        return counts is None or can_be_significant(counts, self.corpus, tests)
+        half, tally = held_out and self.chooser is None, self.state.tally
+        counts = tally.counts_of(relation, 1 if half else None)
+        basis = tally.counts_of(relation, 0) if half else self.chooser and self.chooser.counts_of(relation)
+        return counts is None or can_be_significant(counts, basis or counts, self.corpus, tests)
 
     def heads(self, relation: str, direction: int | None = None) -> list[RelationRow]:
         """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads.

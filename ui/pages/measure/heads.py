@@ -25,13 +25,12 @@ from ui.show.scored_links import (
     TITLE,
     LinkScore,
     corpus_provenance,
-    describe_power,
     describe_relation,
     scored_links,
 )
 from ui.show.sections import open_section
 from ui.show.tables import download_button, draw_table
-from ui.show.text import format_comma_list, join_sentences
+from ui.show.text import TOO_FEW, format_comma_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, has_chance_line, relation_scores
@@ -147,7 +146,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
             )
         )
     if not found.can_be_significant(row.relation, tests, held_out=True):
-        said.append(describe_power(row.n))
+        said.append(translate(TOO_FEW))
     return join_sentences(*said)
 
 
@@ -241,16 +240,16 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    result = describe_counts(mine, untrained, "" if fixed is None else ways[way])
+    result = describe_counts(mine, untrained, ways[way].lower() if len(found.corpus.directions) > 1 else "")
     if not found.can_be_significant(relation, len(mine) * len(found.corpus.directions), held_out=False):
-        result = join_sentences(result, describe_power(counts.n))
+        result = join_sentences(result, translate(TOO_FEW))
     show_notice(result, role="status")
     left, right = st.columns(2)
     direction = "the better of both" if way == "best" else translate(ways[way])
     about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
     note = _(
-        "Ring: significantly more than the baseline (two-sided, paired by sentence, Holm-corrected for heads "
-        "and directions, 5%)."
+        "Ring: more than the baseline (two-sided, paired by sentence, Holm-corrected for heads and directions, "
+        "α = 0.05)."
     )
     computed = partial(_found_links, found, options, relation, way)
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=about,
@@ -348,7 +347,7 @@ def _count_named(rows: Sequence[RelationRow]) -> str:
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direction: str = "") -> str:
     """Describe how many heads are significantly above the baseline rule, for the model and for random weights.
 
-    ``direction`` is the direction of the rows, or "" if each head has its better direction.
+    ``direction`` names the direction of the rows, which may be each head's better one; "" if there is only one.
     """
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
@@ -365,12 +364,19 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direc
     )
     if not untrained:
         return said
-    many = sum(row.more for row in untrained)
-    return join_sentences(said, _("With random weights: {many} of {size} heads.", many=many, size=len(untrained)))
+    random = _(
+        "With random weights: {many} of {size} heads; mean {mean:.1f}%.",
+        many=sum(row.more for row in untrained),
+        size=len(untrained),
+        mean=sum(row.accuracy for row in untrained) / len(untrained),
+    )
+    return join_sentences(said, random)
 
 
 MEANINGS = {  # of the columns of the files
-    "accuracy, baseline, chance": "percent of links found",
+    "sentences": "all, none held out",
+    "accuracy, baseline": "percent of links found",
+    "chance": "percent of links that a guess between two candidates finds; empty if every word competes",
     "low, high": "95% interval (Wilson), links taken as independent",
     "direction": "the better of both",
     "p": "two-sided sign-flip test, paired by sentence (those with the same candidates together), Holm-corrected for "

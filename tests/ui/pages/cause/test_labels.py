@@ -1,4 +1,4 @@
-"""A label as the outcome on the Cause page: log-odds of two labels, for a text or a word."""
+"""The outcome on the Cause page: log-odds of two labels, for a text or a word, or of two words at a mask."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inference import LocalBackend
+from inference.files.embedded import BERT
 from inference.task_heads import CLASSIFY, TAG, WHAT
 from inference.tasks.edit_effects import Effect, LabelEffects
 from inference.tasks.labels import CHOICE, EACH
+from inference.tasks.predictions import MaskedWords
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.tinylabels import save
 from ui.pages.cause import metric
@@ -39,6 +42,16 @@ def test_a_text_s_and_a_word_s_label_are_watched(tmp_path: Path) -> None:
         says(page, "With head 0-1 ablated")
         assert [box.value for box in page.selectbox if box.label == "Word"] == [3]
         says(asked("cause", model=number, text=TEXT, watch="label"), metric.NO_LABELS)
+
+
+@pytest.mark.slow
+def test_only_whole_words_are_compared_by_default() -> None:
+    page = asked("cause", watch="blank", text="The chef tasted the soup and the waiter smiled.")
+    shown = [box.value for box in page.text_input if box.label in ("First answer", "Second answer")]
+    guesses = LocalBackend().predict(MaskedWords(BERT, text="The chef tasted the soup and the waiter [MASK]."))
+    pieces = [guess.piece for guess in guesses.blanks[0].guesses]
+    assert "…s" in pieces[:3]  # the likeliest pieces continue "waiter"
+    assert shown == [piece for piece in pieces if piece.isalpha()][:2]
 
 
 @pytest.mark.slow

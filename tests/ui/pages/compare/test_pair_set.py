@@ -12,7 +12,7 @@ from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.asking import asked, notes, says, stands
 from tests.support.savedfiles import SavedBytes, parts, text_of
 from ui.pages.compare.pair_set import READY, pairs_csv
-from ui.show.text import format_small
+from ui.show.text import TOO_FEW, format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE, SO = TIRED.replace("tired", "wide"), TIRED.replace("too", "so")
@@ -49,6 +49,8 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
     says(page, "1 changes, 1 controls")
     says(page, "0 of 72 heads")
     says(page, f"{layer}-{head}: ")
+    says(page, TOO_FEW)
+    assert not any("interval" in note for note in notes(page))
     stands(page)
 
 
@@ -94,6 +96,7 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
     says(page, "(n = 7 texts)")
+    assert not any(TOO_FEW in note for note in notes(page))  # with several controls a text, 17 and 7 texts are enough
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
     stands(page)
