@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from training.jobs.baseline_runs import (
     MODELS,
     PARTS,
     REACH,
+    SEEDS,
     STEPS,
     TASKS,
     TRAINED,
@@ -101,11 +103,11 @@ def describe_winners(recorded: RecordedRuns) -> str:
             _("{task} beyond {distance}", task=name, distance=TRAINED),
         )
         for (one, other), where in zip(pairs, wheres, strict=True):
-            lstm, transformer = float(one.mean()), float(other.mean())
-            best = "" if abs(lstm - transformer) < SAME else "lstm" if lstm > transformer else "transformer"
-            numbers = (transformer, lstm) if best == "transformer" else (lstm, transformer)
-            sure = best and min(one if best == "lstm" else other) > max(other if best == "lstm" else one)
-            found[best].append(_describe_contrast(where, *numbers, sure=bool(sure)))
+            sign = clear_sign(one, other)
+            better, worse = sorted((float(one.mean()), float(other.mean())), reverse=True)
+            found[("", "lstm", "transformer")[sign]].append(
+                _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=worse)
+            )
     said = [
         _("The {name} is better at {places}.", name=name_of(model), places=format_and_list(places))
         for model, places in found.items() if model and places
@@ -113,10 +115,26 @@ def describe_winners(recorded: RecordedRuns) -> str:
     return join_sentences(*said) if said else _("Neither is better at any task.")
 
 
-def _describe_contrast(where: str, better: float, other: float, sure: bool) -> str:
-    """Return a clause with both accuracies; unless ``sure``, it adds that the seeds disagree."""
-    said = _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
-    return said if sure else _("{clause} (not with every seed)", clause=said)
+def clear_sign(one: FloatArray, other: FloatArray) -> int:
+    """Return 1 if the accuracies ``one`` (seed,) are clearly higher than ``other`` (seed,), -1 if lower, otherwise 0.
+
+    Clearly: the means differ by at least SAME, and every seed of one network is beyond every seed of the other network.
+
+    >>> clear_sign(np.array([0.9, 0.8]), np.array([0.7, 0.6])), clear_sign(np.array([0.9, 0.7]), np.array([0.8, 0.6]))
+    (1, 0)
+    """
+    if abs(float(one.mean() - other.mean())) < SAME:
+        return 0
+    return int(one.min() > other.max()) - int(one.max() < other.min())
+
+
+def describe_clear() -> str:
+    """Return a sentence on the criterion of ``clear_sign``, and on its chance level for two networks that are equal."""
+    return _(
+        "Better, worse: means differ by ≥ {least} and seeds' ranges are separate (chance: 1 in {of}, uncorrected).",
+        least=SAME,
+        of=comb(2 * len(SEEDS), len(SEEDS)) // 2,
+    )
 
 
 def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
@@ -162,44 +180,31 @@ def describe_growth(recorded: RecordedRuns) -> str:
 
 
 def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -> str:
-    """Return sentences on the parts without which the Transformer's accuracy on a task changes."""
-    runs = {off: recorded.runs_of(task, "transformer", off, layers) for off in ("", *PARTS)}
-    others = {off: [float(part.mean()) for part in mean_shares(some)] for off, some in runs.items()}
-    whole = others.pop("")
+    """Return sentences on the parts without which the Transformer's accuracy on a task changes clearly."""
+    runs = {off: mean_shares(recorded.runs_of(task, "transformer", off, layers)) for off in ("", *PARTS)}
+    whole = runs.pop("")
     said = []
-    begins = [
-        _("At {distances}, the whole Transformer answers {share:.2f}", distances=translate(where), share=share)
-        for where, share in zip((WITHIN, BEYOND), whole, strict=True)
-    ]
-    for at, begin in enumerate(begins):
-        shown = {
-            off: share_without(off, share[at], mean_shares(runs[off])[at] - mean_shares(runs[""])[at])
-            for off, share in others.items()
-        }
-        worse = sorted((off for off in PARTS if others[off][at] <= whole[at] - SAME), key=lambda off: others[off][at])
-        better = [shown[off] for off in PARTS if others[off][at] >= whole[at] + SAME]
+    for at, where in enumerate((WITHIN, BEYOND)):
+        shares_of = {off: float(parts[at].mean()) for off, parts in runs.items()}
+        signs = {off: clear_sign(parts[at], whole[at]) for off, parts in runs.items()}
+        worse = sorted((off for off in PARTS if signs[off] < 0), key=shares_of.__getitem__)
+        better = [off for off in PARTS if signs[off] > 0]
+        names = {off: f"{translate(WITHOUT[off])} {share:.2f}" for off, share in shares_of.items()}
+        begin = _(
+            "At {distances}, the whole Transformer answers {share:.2f}",
+            distances=translate(where),
+            share=float(whole[at].mean()),
+        )
         clauses = [begin]
         if worse:
-            clauses.append(_("worse with {parts}", parts=format_and_list([shown[off] for off in worse])))
+            clauses.append(_("worse with {parts}", parts=format_and_list([names[off] for off in worse])))
         if better:
-            clauses.append(_("better with {parts}", parts=format_and_list(better)))
+            clauses.append(_("better with {parts}", parts=format_and_list([names[off] for off in better])))
         if worse or better:
             said.append(_("{text}.", text=format_semicolon_list(clauses)))
         else:
-            said.append(_("{clause}; no part that is switched off changes that.", clause=begin))
+            said.append(_("{clause}; no ablation is clearly better or worse.", clause=begin))
     return join_sentences(*said)
-
-
-def share_without(off: str, share: float, differences: FloatArray) -> str:
-    """Return a clause with the Transformer's accuracy ``share`` after the part ``off`` is removed.
-
-    ``differences`` (seed,) are those from the whole Transformer. If their signs differ between seeds, the clause states
-    that.
-    """
-    part = translate(WITHOUT[off])
-    said = f"{part} {share:.2f}"
-    sure = (differences > 0).all() or (differences < 0).all()
-    return said if sure else _("{clause} (not with every seed)", clause=said)
 
 
 @dataclass(frozen=True)

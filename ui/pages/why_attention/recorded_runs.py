@@ -90,7 +90,7 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     show_notice(result, "status")
     _by_distance(found, options, result)
     show_notice(said.describe_gradients(found, options.task, options.when), "status")
-    show_notice(said.describe_winners(found), "status")
+    show_notice(join_sentences(said.describe_winners(found), said.describe_clear()), "status")
     _parts(found, options.task)
     _time(found)
     _table(found)
@@ -165,11 +165,12 @@ def _parts(found: RecordedRuns, task: str) -> None:
     """Draw ablations of the Transformer: on the chosen task, and of a deeper Transformer on DEEP_TASK."""
     asked = ((task, LAYERS, "why_parts"), (DEEP_TASK, DEEP, "why_deep_parts"))
     near_and_far = (translate(WITHIN), translate(BEYOND))
-    note = _(
-        "Parts were switched off one at a time, the rest trained from the beginning. Open marks: "
-        "seeds; filled: means. The deep one has one task and {deep_steps} steps.",
+    trained = _(
+        "Each was trained without one part. Open marks: seeds; filled: means. "
+        "The deep one has one task and {deep_steps} steps.",
         deep_steps=DEEP_STEPS,
     )
+    note = join_sentences(trained, said.describe_clear())
     results = []
     for column, (one, layers, key) in zip(st.columns(2), asked, strict=True):
         kinds: dict[str, dict[str, list[float]]] = {kind: {} for kind in near_and_far}

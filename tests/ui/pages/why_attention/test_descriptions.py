@@ -67,12 +67,8 @@ def test_who_does_better_and_whether_with_every_seed() -> None:
     )
     assert "Transformer" not in said
     assert descriptions.describe_winners(recorded({("lstm", ""): (0.88, 0.3)})) == (
-        "The Transformer is better at copying up to 16 (0.89 against 0.87) (not with every seed), "
-        "copying beyond 16 (0.79 against 0.29), associative recall up to 16 (0.89 against 0.87) "
-        "(not with every seed), associative recall beyond 16 (0.79 against 0.29), "
-        "word order up to 16 (0.89 against 0.87) (not with every seed), "
-        "word order beyond 16 (0.79 against 0.29), odd or even up to 16 (0.89 against 0.87) (not with every seed) "
-        "and odd or even beyond 16 (0.79 against 0.29)."
+        "The Transformer is better at copying beyond 16 (0.79 against 0.29), associative recall beyond 16 "
+        "(0.79 against 0.29), word order beyond 16 (0.79 against 0.29) and odd or even beyond 16 (0.79 against 0.29)."
     )
     assert descriptions.describe_winners(recorded(SAME)) == "Neither is better at any task."
 
@@ -98,7 +94,7 @@ def test_which_parts_are_missed() -> None:
         "At distances beyond 16, the whole Transformer answers 0.79; better with no positions 0.89."
     )
     assert descriptions.describe_ablation(recorded(SAME), "recall").endswith(
-        "0.79; no part that is switched off changes that."
+        "0.79; no ablation is clearly better or worse."
     )
 
 
@@ -117,12 +113,19 @@ def test_every_seed_is_a_row() -> None:
     np.testing.assert_allclose(shares(recorded(SAME).runs_of("order", "lstm")), [[0.9, 0.8], [0.88, 0.78]])
 
 
-def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
-    assert (
-        descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, -0.05]))
-        == "no layer norm 0.50 (not with every seed)"
+def test_parts_whose_seeds_overlap_are_neither_better_nor_worse() -> None:
+    low, high = np.array([0.933, 0.980, 0.929]), np.array([0.971, 0.988, 0.955])  # all seeds higher, but overlapping
+    assert descriptions.clear_sign(high, low) == descriptions.clear_sign(low, high) == 0
+    assert descriptions.clear_sign(high + 0.03, low) == 1
+    assert descriptions.clear_sign(low, high + 0.03) == -1
+    said = descriptions.describe_ablation(load_recorded(), "recall")
+    assert said.endswith("answers 0.95; better with no positions 1.00.")
+
+
+def test_the_criterion_and_its_chance_level_are_stated() -> None:
+    assert descriptions.describe_clear() == (
+        "Better, worse: means differ by ≥ 0.02 and seeds' ranges are separate (chance: 1 in 10, uncorrected)."
     )
-    assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, 0.05])) == "no layer norm 0.50"
 
 
 def test_what_the_runs_say_is_chinese() -> None:
