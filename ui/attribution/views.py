@@ -202,8 +202,9 @@ def describe_agreement(ways: AttributionSet) -> str:
     """Return sentences that compare each attribution method with the causal measure, ablation of words.
 
     They count the methods that rank the same word first as ablation does, and those whose rank correlation with
-    ablation differs from 0. They name the methods with the highest and lowest correlation. A method with several
-    words in first place does not count. Return "" if no rank correlation is defined.
+    ablation differs from 0. They name the methods with the highest and lowest correlation, unless there are so few
+    words that not even a perfect correlation would differ from 0. A method with several words in first place does not
+    count. Return "" if no rank correlation is defined.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -215,37 +216,33 @@ def describe_agreement(ways: AttributionSet) -> str:
     }
     if not with_effect:
         return ""
-    closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
-    values: dict[str, Any] = {
-        "words": rows.shape[1],
-        "same": sum(first == firsts[effect] for first in firsts) - 1 if len(firsts[effect]) == 1 else 0,
-        "ways": len(names) - 1,
-        "closest": translate(closest).lower(),
-        "most": with_effect[closest],
-        "farthest": translate(farthest).lower(),
-        "least": with_effect[farthest],
-        "attention": with_effect.get(ATTENTION, float("nan")),
-        "clear": int(
-            (holm(rank_p_values(rows[[names.index(name) for name in with_effect]], rows[effect])) <= LEVEL).sum()
-        ),
-        "tested": len(with_effect),
-    }
-    return join_sentences(
-        _("{same} of {ways} other methods rank the same word first.", **values),
-        _(
-            "Rank correlation with ablation (n = {words}): {closest} {most:.2f} (highest), "
-            "{farthest} {least:.2f} (lowest), attention {attention:.2f}; {clear} of {tested} "
-            "differ from 0 (two-sided permutation, Holm).",
-            **values,
-        ),
-        _ties(firsts),
+    same = _(
+        "{same} of {ways} other methods rank the same word first (tied: {tied}).",
+        same=sum(first == firsts[effect] for first in firsts) - 1 if len(firsts[effect]) == 1 else 0,
+        ways=len(names) - 1,
+        tied=sum(len(first) > 1 for first in firsts),
     )
+    return join_sentences(same, _describe_correlations(with_effect, dict(zip(names, rows, strict=True))))
 
 
-def _ties(firsts: Sequence[Sequence[int]]) -> str:
-    """Return a sentence with the number of methods with a tied top word; "" for none."""
-    tied = sum(len(first) > 1 for first in firsts)
-    return _("Methods with a tie: {tied}.", tied=tied) if tied else ""
+def _describe_correlations(with_effect: dict[str, float], rows: dict[str, FloatArray]) -> str:
+    """Return a sentence on the rank correlations with ablation, ``with_effect``, of methods with these rows (word,)."""
+    effect, tested = rows[EFFECT], len(with_effect)
+    perfect = rank_p_values(effect[None], effect)  # the least p-value of any method
+    if tested * perfect[0] > LEVEL:
+        return _("Too few words to test rank correlations (n = {words}).", words=len(effect))
+    ordered = sorted(with_effect, key=with_effect.__getitem__)
+    shown = dict.fromkeys([ordered[-1], ordered[0], *({ATTENTION} & set(ordered))])  # each method once
+    clauses = [f"{translate(name).lower()} {typeset_number(f'{with_effect[name]:.2f}')}" for name in shown]
+    p_values = holm(rank_p_values(np.stack([rows[name] for name in with_effect]), effect))
+    return _(
+        "Rank correlation with ablation (n = {words}; highest, lowest, attention): {methods}; "
+        "{clear} of {tested} differ from 0 (two-sided permutation, Holm).",
+        words=len(effect),
+        methods=format_comma_list(clauses),
+        clear=int((p_values <= LEVEL).sum()),
+        tested=tested,
+    )
 
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
