@@ -141,7 +141,7 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=found.state_changes.exceeded_by(found.states), selected=place if kind == "s" else None)  # fmt: skip
     note = _describe_marks(found)
-    about = partial(_provenance, found, **({} if found.shift else {"seed": 0}))
+    about = partial(_provenance, found, **describe_random_changes(found))
     given: dict[str, Any] = {"about": about, "test": note}
     draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
@@ -256,6 +256,21 @@ def _provenance(found: PatchingResult, **settings: Any) -> dict[str, Any]:
     }
 
 
+def describe_random_changes(found: PatchingResult) -> dict[str, str]:
+    """Return how random changes were drawn, for a provenance; {} if effects are not compared with them.
+
+    Random change n of site s is a set of patches with the seeds of ``measure_patching``.
+    """
+    if found.shift:
+        return {}
+    return {
+        "random_changes": f"drawn at each site with a positive effect until one is larger, at most {COMPARED}; "
+        "empty: none drawn",
+        "random_seeds": f"(site × {COMPARED} + draw) × {found.layers} + patch, counted from 0; sites are the vectors "
+        "by layer and word, then the heads by layer",
+    }
+
+
 def _describe_patch(found: PatchingResult, kind: str, place: Place) -> str:
     """Return a single patch for a provenance; layers, heads and words count from 0."""
     layer, at = place
@@ -263,6 +278,14 @@ def _describe_patch(found: PatchingResult, kind: str, place: Place) -> str:
         return f"output of head {head_label(layer, at)} at all words"
     where = "input of every layer" if layer == found.layers else f"input of layer {layer}"
     return f"vector of word {at} “{found.words[at]}” at the {where}"
+
+
+def describe_columns(found: PatchingResult) -> dict[str, str]:
+    """Return the definitions of columns of the saved table, for a provenance."""
+    return {
+        "part_of_the_way": "effect of the patch: 0 is the first text's answer, 1 the second's, linear between",
+        **({} if found.shift else {"largest_random_effect": "over the draws counted in the column random changes"}),
+    }
 
 
 def _save(found: PatchingResult) -> None:
@@ -294,7 +317,7 @@ def _save(found: PatchingResult) -> None:
         "random changes",
     ]
     followed = found.metric
-    about = _provenance(found)
+    about = _provenance(found, **describe_columns(found), **describe_random_changes(found))
     if followed.names:
         for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
             about[name] = float(followed.numbers(effect)[0, 0])

@@ -19,6 +19,7 @@ from tests.support.asking import allowed, asked, notes, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 from ui.pages.patching.metric import PatchingMetric, has_tokens, hidden_in_both
+from ui.pages.patching.page import describe_columns, describe_random_changes
 from ui.pages.patching.results import (
     PatchingResult,
     describe_answer,
@@ -132,6 +133,17 @@ def test_the_hidden_word_is_one_that_both_texts_have(
 def test_nouns_of_several_tokens_are_not_compared(word: str, known: bool) -> None:
     blank = BlankEffects("headlight-bert", text="The [MASK] sat.")
     assert has_tokens(PatchingMetric(blank, blank, REQUESTS), ("street", word)) is known
+
+
+def test_the_file_states_how_random_changes_were_drawn() -> None:
+    found = carried(STATES, HEADS)
+    drawn = describe_random_changes(found)
+    assert "until one is larger, at most 19" in drawn["random_changes"]
+    assert drawn["random_seeds"].startswith("(site × 19 + draw) × 2 + patch")
+    assert set(describe_columns(found)) == {"part_of_the_way", "largest_random_effect"}
+    shifted = replace(found, shift="Some words have other positions.")
+    assert describe_random_changes(shifted) == {}
+    assert set(describe_columns(shifted)) == {"part_of_the_way"}
 
 
 # -- Page
