@@ -119,12 +119,21 @@ def zip_member(name: str) -> zipfile.ZipInfo:
 
 
 def _short_slug(text: str) -> str:
-    """Return the slug of a text; if it exceeds TEXT, the slugs of its first and last words."""
+    """Return the slug of a text; if it exceeds TEXT, the slugs of its first and last words.
+
+    Of a long last word in Latin letters, keep the beginning, without the extension of a file name.
+
+    >>> _short_slug("head atlas of 300,086 tokens (dev.conllu, wikipedia.jsonl)")
+    'head-atlas--wikipedia'
+    """
     first = _slug(text, TEXT + 1)
     if len(first) <= TEXT:
         return first
     half = TEXT // 2
-    last = _slug(text[-10 * TEXT :], 10 * TEXT)[-half:]
+    words = _slug(text[-10 * TEXT :], 10 * TEXT)
+    last, word = words[-half:], words.rpartition("-")[2]
+    if len(word) > half and word.isascii():
+        last = word.partition(".")[0][:half]
     return f"{first[:half].rpartition('-')[0] or first[:half]}--{last.partition('-')[2] or last}"
 
 

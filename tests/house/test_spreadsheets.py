@@ -14,7 +14,6 @@ WITHOUT_A_MODEL = {  # These tables contain no model and no text of the reader, 
     "ui/pages/compare/pair_set.py",
     "ui/pages/lessons/worksheet.py",
     "ui/pages/why_attention/page.py",
-    "ui/pages/why_attention/recorded_runs.py",
     "ui/show/card_list.py",
 }
 ROOMS = ("attention", "inference", "probing", "training", "ui", "pages", "viz")

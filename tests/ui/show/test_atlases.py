@@ -45,4 +45,5 @@ def test_files_of_an_atlas_name_its_texts_and_no_text_of_the_page() -> None:
     found = atlas.manifest
     for part in (f"{found['tokens']:,}", f"{found['texts']:,}", found["sources"][0]["name"], EMBEDDED, "16 windows"):
         assert part in said, part
-    assert file_stem("finder", atlases.atlas_provenance(atlas)).startswith(f"finder_{EMBEDDED}_head-atlas")
+    stem = file_stem("finder", atlases.atlas_provenance(atlas))
+    assert stem == f"finder_{EMBEDDED}_head-atlas--wikipedia"

@@ -20,7 +20,6 @@ ITSELF = {
 NO_MODEL = {
     "headlight-by-hand.csv",
     "why_attention.csv",
-    "headlight-rivals.csv",
     "headlight-probes.json",
     "headlight-pairs.csv",
     "headlight-class.csv",

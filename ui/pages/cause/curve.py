@@ -123,7 +123,12 @@ def _draw(
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
     names = ["heads ablated", "last ablated", case.watch.unit, *columns]
     download_table(csv_table(names, table), "headlight-ablation-curve.csv", key="cause_save_curve",
-                   provenance=about())  # fmt: skip
+                   provenance=about() | random_orders_provenance(len(random)))  # fmt: skip
+
+
+def random_orders_provenance(orders: int) -> dict[str, int]:
+    """Return the number of random orders and their seed, for a provenance; {} without random orders."""
+    return {"random_orders": orders, "random_orders_seed": SEED} if orders else {}
 
 
 def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -> str:

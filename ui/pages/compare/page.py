@@ -13,6 +13,7 @@ import streamlit as st
 
 from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
+from attention.spreadsheet import file_stem
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
@@ -310,7 +311,8 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
     download_button(_("Save all heads"), heads_csv(found), "headlight-side-by-side-heads.csv",
          _("All digits"), place=place,
          provenance=divergence_provenance(found))  # fmt: skip
-    download_button(_("Save as HTML"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
+    stem = file_stem("headlight-side-by-side", comparison_provenance(found))
+    download_button(_("Save as HTML"), page_html(found, sentences, sheets), f"{stem}.html",
          _("Sentences, maps and numbers in one file"),
          kind="text/html", place=place)  # fmt: skip
 

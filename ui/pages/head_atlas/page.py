@@ -55,6 +55,14 @@ from viz.figures.token_bars import bars
 from viz.paper.notebook import Computation
 
 SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR, SHOWN_LINKS = 12, 6, 5, 12
+# Definitions of the columns of the saved table of labels, for its provenance.
+LABEL_COLUMNS = {
+    "percent": "links that the head finds, or its attention to such tokens, on texts that had no part in the choice",
+    "low, high": "95% interval of percent",
+    "n": "held-out links, or held-out texts for a share of attention",
+    "best rule": "accuracy of the best rule without a model",
+    "random weights, largest": "largest accuracy of any head with random weights; for a share, its upper end",
+}
 
 
 def draw_view() -> None:
@@ -154,7 +162,12 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
         draw_table(columns, key="atlas_labels")
         st.caption(_("Direction: the attending word comes first. n: held-out links or texts."))
         rows = csv_table(list(columns), zip(*columns.values(), strict=True))
-        download_table(rows, "headlight-atlas-labels.csv", key="atlas_labels_save", provenance=atlas_provenance(atlas))
+        download_table(
+            rows,
+            "headlight-atlas-labels.csv",
+            key="atlas_labels_save",
+            provenance=atlas_provenance(atlas) | LABEL_COLUMNS,
+        )
 
 
 def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:

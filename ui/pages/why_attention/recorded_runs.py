@@ -122,6 +122,20 @@ def runs_provenance(task: str, **settings: Any) -> dict[str, Any]:
     return {"data": f"generated texts of the task “{task}”", "longest_trained_distance": TRAINED, **settings}
 
 
+def recorded_provenance() -> dict[str, Any]:
+    """Return the provenance of the accuracies of all recorded runs, with definitions of the table's columns."""
+    return {
+        "data": "recorded networks on generated texts (assets/rivals)",
+        "tasks": list(TASKS),
+        "networks": list(MODELS),
+        "seeds": list(SEEDS),
+        "longest_trained_distance": TRAINED,
+        "texts_per_step": 64,
+        "numbers": "parameters of the network",
+        "answered_rightly": "share of 256 unseen texts at this distance",
+    }
+
+
 def _sizes(found: RecordedRuns) -> dict[str, str]:
     """Return the parameter counts of each network, as ranges over the tasks."""
     ranges = {}
@@ -247,4 +261,5 @@ def _table(found: RecordedRuns) -> None:
         "answered rightly",
     )
     about = _("Recorded accuracy by distance")
-    download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs")
+    download_button(_("Save as CSV"), csv_table(names, lines), "headlight-rivals.csv", about, key="save_recorded_runs",
+                    provenance=recorded_provenance())  # fmt: skip

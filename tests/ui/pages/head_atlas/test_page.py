@@ -7,6 +7,7 @@ from dataclasses import replace
 from i18n import _
 from inference.files.embedded import BERT
 from probing.atlas.labels import HeadLabel, head_labels
+from ui.pages.head_atlas.page import LABEL_COLUMNS
 from ui.show.atlases import RANDOM, brief_label, label_text, open_atlas
 
 LINK = HeadLabel(0, "case", "dependent to head", 0.61, 0.58, 0.64, 1234, 0.12, 0.38)
@@ -44,3 +45,8 @@ def test_a_share_of_attention_is_not_counted_in_links() -> None:
     assert "attention" in label_text(share)
     assert "attention" not in label_text(link)
     assert "links" in label_text(link)
+
+
+def test_the_saved_labels_define_their_interval_and_n() -> None:
+    assert {"low, high", "n", "random weights, largest"} <= set(LABEL_COLUMNS)
+    assert "95%" in LABEL_COLUMNS["low, high"]

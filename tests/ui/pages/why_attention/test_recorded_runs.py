@@ -11,7 +11,7 @@ from tests.support.asking import asked, notes, press, says, stands
 from training.jobs import baseline_runs
 from training.jobs.baseline_runs import BaselineRequest, BaselineStatus
 from ui.pages.why_attention import train_one
-from ui.pages.why_attention.recorded_runs import load_recorded
+from ui.pages.why_attention.recorded_runs import load_recorded, recorded_provenance
 
 
 class Scripted:
@@ -87,3 +87,10 @@ def test_a_failure_is_said(runs: Scripted) -> None:
     runs.seen = BaselineStatus("failed", said="It was <b>ended</b>.")
     page = asked("why_attention")
     assert "It was <b>ended</b>." in notes(page, "refusal")
+
+
+def test_the_saved_accuracies_state_their_seeds_and_texts() -> None:
+    about = recorded_provenance()
+    assert about["seeds"] == sorted({run.seed for run in load_recorded().runs})
+    assert set(about["tasks"]) == {run.task for run in load_recorded().runs}
+    assert "256" in about["answered_rightly"]
