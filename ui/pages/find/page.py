@@ -212,7 +212,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     draw_pronoun_head(trace, strongest_link(asked))
     st.subheader(_("If one word changes"))
     other, neutral = texts(found, probe)
-    again = None
+    again, rest = None, list[HeadAnswers | None]()
     if other:
         request = request_of(choice)
         try:
@@ -232,7 +232,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
         answers_csv(asked, again),
         "headlight-find.csv",
         _("All digits"),
-        provenance=answers_provenance(asked, again),
+        provenance=answers_provenance(asked, again, [one for one in rest if one is not None]),
     )
     draw_probe_files(asked, other, neutral)
     how_to_read()
