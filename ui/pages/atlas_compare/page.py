@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -9,6 +11,7 @@ from i18n import _, translate
 from inference.errors import UserError
 from inference.tasks.atlas import MEASURES, Integers
 from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases, comparison_rows
+from probing.atlas.store import Atlas
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.atlas_compare.options import PROFILE, SHARED, SHOWN, AtlasCompareOptions
 from ui.run.notices import show_error, show_notice
@@ -24,7 +27,7 @@ from ui.show.atlases import (
 )
 from ui.show.chart import About, draw_chart, theme
 from ui.show.sections import open_section, reading_help
-from ui.show.tables import draw_table
+from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -55,6 +58,8 @@ def draw_view() -> None:
     _draw_map(found, options.show, lambda: {"first": atlas_provenance(first), "second": atlas_provenance(second)})
     _draw_head(found, name, shown)
     _draw_heads(found)
+    about = comparison_provenance(first, second)
+    download_table(comparison_csv(found), "headlight-atlas-changes.csv", key="atlas_change_save", provenance=about)
     with reading_help():
         st.markdown("- " + describe_atlas(first) + "\n- " + describe_atlas(second))
         st.markdown(
@@ -69,6 +74,7 @@ def draw_view() -> None:
 def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
     """Draw the change of every head of each stack, and a sentence on the number of clear changes.
 
+    Profiles and shared links have no interval. A head then counts if any of its measures has changed clearly.
     ``about`` returns the provenance of both atlases.
     """
     columns = slice(None) if show in (PROFILE, SHARED) else slice(place := MEASURES.index(show), place + 1)
@@ -108,7 +114,7 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
         marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
         mark_heads(figure, marked, "circle-open", theme())
         draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about)
-    st.caption(_("Ring: a clear change. Click a head for its measures."))
+    st.caption(_("Ring: clear change, for profiles and links of any measure. Click a head."))
 
 
 def _chosen_index(found: AtlasComparison) -> int:
@@ -135,7 +141,7 @@ def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
                 _("First"): _round(found.values[0], at, place),
                 _("Second"): _round(found.values[1], at, place),
                 _("Difference"): _round(found.difference, at, place),
-                _("95% interval"): f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
+                f"{_('95% interval')} (Bonferroni)": f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
                 _("Clear"): bool(found.clear[at, place]),
             }
             for place, measure in enumerate(MEASURES)
@@ -169,3 +175,37 @@ def _draw_heads(found: AtlasComparison) -> None:
     }
     with section:
         draw_table(columns, key="atlas_change_heads")
+
+
+def comparison_csv(found: AtlasComparison) -> str:
+    """Return a CSV table with a row for each head and measure, the heads in the order of their change."""
+    rows = [
+        [
+            row.get("part", found.heads[0].part),
+            row["layer"],
+            row["head"],
+            row["distance"],
+            row["shared_links"],
+            row["first_label"],
+            row["second_label"],
+            measure,
+            *(cell[name] for name in ("first", "second", "difference", "low", "high", "clear")),
+        ]
+        for row in comparison_rows(found)
+        for measure, cell in row["measures"].items()
+    ]
+    names = ["stack", "layer", "head", "distance of profiles", "shared links", "first label", "second label"]
+    return csv_table([*names, "measure", "first", "second", "difference", "low", "high", "clear"], rows)
+
+
+def comparison_provenance(first: Atlas, second: Atlas) -> dict[str, Any]:
+    """Return the provenance of a saved comparison: both atlases, and definitions of its columns."""
+    intervals = len(first.heads) * len(MEASURES)
+    return {
+        "first": atlas_provenance(first),
+        "second": atlas_provenance(second),
+        "difference": "second minus first",
+        "low, high": f"95% interval of the difference, Bonferroni-corrected for {intervals} intervals",
+        "clear": "the interval excludes zero",
+        "shared links": "share of the strongest links, at most 1,000, that are in both atlases",
+    }
