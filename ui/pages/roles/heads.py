@@ -115,9 +115,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
                 "sentence, Holm, 5%)."
             )
         )
-    last = _(
-        "A role needs {fewest} tokens. Special tokens are no neighbours. Click a head to select it.", fewest=FEWEST
-    )
+    last = _("A role needs {fewest} tokens. Special tokens are no neighbours. Click a head.", fewest=FEWEST)
     return [*said, last]
 
 
@@ -182,8 +180,8 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value "
-                    "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the weight × value norms.",
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value vectors "
+                    "are {times:.2f} times as long as others', so it adds {passed_on:.2f} of the weight × value norms.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
                     share=share,
@@ -288,7 +286,7 @@ def draw_similarity(
     st.caption(
         _(
             "Near heads have similar attention (Jensen–Shannon distance, projected to 2-D). Colour, shape: "
-            "clusters of full distances. Click a head to select it."
+            "clusters of full distances. Click a head."
         )
     )
 
