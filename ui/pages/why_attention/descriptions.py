@@ -203,7 +203,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
         if worse or better:
             said.append(_("{text}.", text=format_semicolon_list(clauses)))
         else:
-            said.append(_("{clause}; no ablation is clearly better or worse.", clause=begin))
+            said.append(_("{clause}; no ablation is better or worse.", clause=begin))
     return join_sentences(*said)
 
 

@@ -93,9 +93,7 @@ def test_which_parts_are_missed() -> None:
         "no layer norm 0.49. "
         "At distances beyond 16, the whole Transformer answers 0.79; better with no positions 0.89."
     )
-    assert descriptions.describe_ablation(recorded(SAME), "recall").endswith(
-        "0.79; no ablation is clearly better or worse."
-    )
+    assert descriptions.describe_ablation(recorded(SAME), "recall").endswith("0.79; no ablation is better or worse.")
 
 
 def test_a_run_here_is_held_against_the_recorded_ones() -> None:
