@@ -152,6 +152,16 @@ DETERMINERS = frozenset(
         *("my", "your", "his", "her", "its", "our", "their"),
     )
 )
+# Frequent English adjectives, which may be between a determiner and its noun, and seldom are nouns.
+ADJECTIVES = frozenset(
+    (
+        *("old", "young", "new", "big", "small", "little", "large", "tall", "short", "long", "tiny", "huge"),
+        *("good", "bad", "nice", "great", "beautiful", "famous", "important", "clever", "smart", "brave"),
+        *("happy", "sad", "angry", "tired", "hungry", "lazy", "quick", "slow", "strong"),
+        *("hot", "warm", "cool", "wet", "dirty", "clean", "empty", "full", "heavy", "hard", "soft", "loud", "quiet"),
+        *("red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "dark", "bright", "wooden"),
+    )
+)
 SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner precedes it
 
 
@@ -159,8 +169,9 @@ def guess_nouns(view: View, source: int) -> list[int]:
     """Return the indices of words that a pronoun may refer to, the likeliest first.
 
     ``source`` is the index of the pronoun. Words before the pronoun precede words after it. Within each group the order
-    is: words after a determiner, capitalised words, capitalised words before the subject of a sentence (such as
-    "Yesterday"), other words, and words of less than SHORTEST letters. Determiners come last.
+    is: words after a determiner, of which ADJECTIVES before another word are skipped; capitalised words; capitalised
+    words before the subject of a sentence (such as "Yesterday"); other words; and words of less than SHORTEST letters.
+    Determiners come last.
     """
     cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
     determiners = [at for at in cells if _is_determiner(view, at)]
@@ -169,7 +180,7 @@ def guess_nouns(view: View, source: int) -> list[int]:
 
 
 def is_likely_noun(view: View, cell: int) -> bool:
-    """Return True if a word follows a determiner or is capitalised, and is not a determiner."""
+    """Return True if a word is capitalised or the noun after a determiner, and is not a determiner."""
     return is_word(view, cell) and not _is_determiner(view, cell) and _noun_kind(view, cell) < OTHER_WORD
 
 
@@ -179,11 +190,24 @@ OTHER_WORD = 3  # kind of a word without the mark of a noun
 def _noun_kind(view: View, cell: int) -> int:
     """Return the kind of a word, from 0 for the likeliest noun; ``guess_nouns`` lists the kinds."""
     word = written_word(view, cell)
-    if cell > 0 and _is_determiner(view, cell - 1):
-        return 0
+    if _follows_determiner(view, cell):
+        is_skipped = _is_adjective(view, cell) and cell + 1 < len(view.keys) and is_word(view, cell + 1)
+        return OTHER_WORD if is_skipped else 0
     if word[:1].isupper() and word.casefold() not in DETERMINERS:
         return 1 + _opens_sentence(view, cell)
     return OTHER_WORD + (len(word) < SHORTEST)
+
+
+def _follows_determiner(view: View, cell: int) -> bool:
+    """Return True if a determiner precedes a word, with only ADJECTIVES in between."""
+    before = cell - 1
+    while before >= 0 and _is_adjective(view, before):
+        before -= 1
+    return before >= 0 and _is_determiner(view, before)
+
+
+def _is_adjective(view: View, cell: int) -> bool:
+    return view.keys[cell].text.casefold() in ADJECTIVES
 
 
 def _is_determiner(view: View, cell: int) -> bool:

@@ -73,6 +73,31 @@ def test_a_word_before_the_subject_is_an_unlikely_name(
     assert not is_likely_noun(view, cells.index(unlikely))
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "likely", "rest"),
+    [
+        (
+            "The old teacher praised the student because she wrote a fine essay .",
+            "she",
+            ["teacher", "student"],
+            ["old", "praised"],
+        ),
+        ("The small old wooden house burned because it was dry", "it", ["house"], ["small", "old", "wooden", "burned"]),
+        ("She saw the old . It was new", "it", ["old"], ["saw"]),  # without a word after it, the adjective is a noun
+        ("Alte sah das small Haus und sie ging", "sie", ["alte", "haus"], ["small"]),  # no English determiner
+    ],
+)
+def test_a_noun_follows_the_adjectives_after_a_determiner(
+    text: str, source: str, likely: list[str], rest: list[str]
+) -> None:
+    view = view_of(text)
+    cells = [cell.text for cell in view.keys]
+    found = [cells[at] for at in guess_nouns(view, cells.index(source))]
+    assert found[: len(likely)] == likely
+    for word in rest:
+        assert not is_likely_noun(view, cells.index(word))
+
+
 def answers(first: list[float], second: list[float], **words: Any) -> HeadAnswers:
     """Return answers for "her" with weights above baseline for "maria" and "anna", in two layers of three heads."""
     strengths = np.array([first, second], np.float32).reshape(2, 2, 3)
