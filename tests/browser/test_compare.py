@@ -120,9 +120,9 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     np.testing.assert_allclose(maps[..., 0], pair.left.weights(3, 1), atol=1e-6)
     np.testing.assert_allclose(maps[..., 1], pair.right.weights(3, 1), atol=1e-6)
     saved = tmp_path / "page.html"
-    file = file_of(page.get_by_role("button", name="Save as HTML"))
-    assert re.fullmatch(r"headlight-side-by-side_.+_3-1_the-animal--.+\.html", file.suggested_filename)
-    saved.write_bytes(file.path().read_bytes())
+    offered = file_of(page.get_by_role("button", name="Save as HTML"))
+    assert re.fullmatch(r"headlight-side-by-side_.+_3-1_the-animal--.+\.html", offered.suggested_filename)
+    saved.write_bytes(offered.path().read_bytes())
     with browser.new_page() as alone:
         wrong: list[str] = []
         alone.on("console", lambda message: wrong.append(message.text))

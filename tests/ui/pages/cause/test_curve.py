@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ui.pages.cause.curve import ORDERS, SEED, random_orders_provenance
+from ui.ablation.effects import SEED
+from ui.pages.cause.curve import ORDERS, random_orders_provenance
 
 
 def test_the_file_states_the_number_and_seed_of_random_orders() -> None:

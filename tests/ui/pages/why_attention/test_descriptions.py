@@ -112,7 +112,7 @@ def test_every_seed_is_a_row() -> None:
 
 
 def test_parts_whose_seeds_overlap_are_neither_better_nor_worse() -> None:
-    low, high = np.array([0.933, 0.980, 0.929]), np.array([0.971, 0.988, 0.955])  # all seeds higher, but overlapping
+    low, high = np.array([[0.933, 0.980, 0.929], [0.971, 0.988, 0.955]], np.float32)  # all higher, but overlapping
     assert descriptions.clear_sign(high, low) == descriptions.clear_sign(low, high) == 0
     assert descriptions.clear_sign(high + 0.03, low) == 1
     assert descriptions.clear_sign(low, high + 0.03) == -1
