@@ -19,6 +19,7 @@ Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 PERCENT = "%"
+DIGITS = 4  # A correct number of so many digits is shown as it is.
 NUMBERS, COUNTS = "0.25, 25%", "12"  # Examples of answers, without words: of a number, and of a count.
 
 
@@ -37,8 +38,9 @@ class Question:
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer as ``normal`` returns it, or "" if
     there is none. A head is stored as "layer.head", both counted from 0, and a percentage as "51%". A number is correct
-    if it deviates by at most ``tolerance``; if it ``is_count``, a percentage is refused. ``step`` is the lesson's step
-    that asks the same question, as "lesson/index", or "".
+    if it deviates by at most ``tolerance``; if it ``is_count``, a percentage is refused, and if it ``is_share``, its
+    percentage without the sign is correct, too. ``step`` is the lesson's step that asks the same question, as
+    "lesson/index", or "".
 
     ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
@@ -51,6 +53,7 @@ class Question:
     step: str = ""
     translations: tuple[TranslatedQuestion, ...] = ()
     is_count: bool = False
+    is_share: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -173,12 +176,15 @@ def _bar_of(question: Question, answer: str) -> str:
     >>> share, percentage = (Question("number", "?", truth=truth) for truth in ("0.5", "51%"))
     >>> [_bar_of(question, said) for question in (share, percentage) for said in ("51%", "0.51")]
     ['0.51', '0.51', '51', '51']
+    >>> _bar_of(Question("number", "?", truth="0.5", is_share=True), "51")
+    '0.51'
     """
     if question.kind != "number":
         return _comparable(question, answer)
-    share, *rest = _in_unit_of(question.truth or "1", answer)
-    if rest:  # the truth is a percentage, and the answer has no sign: at most 1 is a share
-        share = rest[0] if abs(share) <= 1 else share
+    share, *rest = _possible_values(question, answer)
+    # If the truth is a percentage, and the answer has no sign, at most 1 is a share.
+    if rest and (question.is_share or abs(share) <= 1):
+        share = rest[0]
     return f"{share.normalize():f}" if share.is_finite() else answer
 
 
@@ -210,7 +216,7 @@ def is_correct(question: Question, answer: str) -> bool:
         right = Decimal(question.truth.removesuffix(PERCENT))
         return any(
             abs(float(said) - float(right)) <= question.tolerance + 1e-9 or _is_rounded(said, right)
-            for said in _in_unit_of(question.truth, answer)
+            for said in _possible_values(question, answer)
         )
     return _comparable(question, answer) == _comparable(question, question.truth)
 
@@ -218,6 +224,17 @@ def is_correct(question: Question, answer: str) -> bool:
 def _comparable(question: Question, answer: str) -> str:
     """Return the same text for answers in words that are equal."""
     return bare_word(answer) if question.kind == "word" else answer.casefold()
+
+
+def _possible_values(question: Question, answer: str) -> list[Decimal]:
+    """Return an answer in the unit of the question's truth; there are two values if the answer's unit is not known.
+
+    >>> [str(one) for one in _possible_values(Question("number", "?", truth="0.05", is_share=True), "5")]
+    ['5', '0.05']
+    """
+    found = _in_unit_of(question.truth or "1", answer)
+    is_percentage = question.is_share and not answer.endswith(PERCENT) and 1 < float(found[0]) <= 100
+    return [*found, found[0].scaleb(-2)] if is_percentage else found
 
 
 def _in_unit_of(truth: str, answer: str) -> list[Decimal]:
@@ -271,18 +288,20 @@ def format_answer(question: Question, answer: str) -> str:
 
 
 def format_truth(question: Question) -> str:
-    """Format the correct answer for display; a number has one digit more than its tolerance.
+    """Format the correct answer for display; a number over four digits has one digit more than its tolerance.
 
     >>> [
     ...     format_truth(Question("number", "?", truth=truth, tolerance=tolerance))
-    ...     for truth, tolerance in (("34.3803%", 5), ("0.849142", 0.005), ("50%", 0.5), ("34.3803%", 0))
+    ...     for truth, tolerance in (("34.3803%", 5), ("0.849142", 0.005), ("12.34", 1), ("34.3803%", 0))
     ... ]
-    ['34.4%', '0.8491', '50%', '34.3803%']
+    ['34.4%', '0.8491', '12.34', '34.3803%']
     """
     truth = question.truth
     if question.kind != "number" or not truth or not question.tolerance:
         return format_answer(question, truth)
     number = truth.removesuffix(PERCENT)
+    if len(Decimal(number).as_tuple().digits) <= DIGITS:
+        return truth
     places = max(0, 1 - math.floor(math.log10(question.tolerance)))
     return f"{round(Decimal(number), places).normalize():f}{truth[len(number) :]}"
 

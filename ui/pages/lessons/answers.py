@@ -486,6 +486,8 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
     if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
         return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
     if isinstance(right.answer, int | float):
+        if right.is_share and question.check is None:  # The class sees the number that the author wrote.
+            return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)
         # A class accepts a share and a percentage if the correct answer is a percentage.
         # A count is a whole number with the tolerance of exact answers.
         is_share = right.is_share or right.is_percentage

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from classroom.question import TranslatedQuestion, is_correct
+from classroom.question import TranslatedQuestion, format_truth, is_correct
 from classroom.store import Store
 from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
 from lessons.library import come_along
-from lessons.schema import LessonQuestion, LocalizedText
-from lessons.steps import right_answer
+from lessons.schema import CheckCall, LessonQuestion, LocalizedText
+from lessons.steps import describe_answer, right_answer
 from tests.support.asking import LONGEST, go, notes, press
 from tests.support.asking import asked as page_of
+from tests.support.cases import loop_over
 from tests.support.clicking import picture
 from tests.support.repository import ROOT
 from tests.support.savedfiles import Saved
@@ -42,7 +43,7 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     made = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
     share = CheckedAnswer(0.68, NOTHING, tolerance=0.01, is_share=True)
-    made = class_question(KEY, LessonQuestion("number", ASK), share, seen)
+    made = class_question(KEY, LessonQuestion("number", ASK, check=CheckCall("weight", ())), share, seen)
     assert (made.truth, made.tolerance) == ("68%", 1)
     said = (0.69, 69, 0.7, 70, 0.0068)
     assert [is_correct(made, made.normal(f"{one:g}")) for one in said] == [True, True, False, False, False]
@@ -56,6 +57,18 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
         "word",
         "word",
     ]
+
+
+@loop_over("right", [0.05, 0.68, 0.999])
+def test_a_typed_share_is_shown_as_its_author_wrote_it(right: float) -> None:
+    question, seen = LessonQuestion("number", ASK, right=right), empty_view(None)
+    answer = right_answer(question, seen.asked)
+    assert answer is not None
+    made = class_question(KEY, question, answer, seen)
+    assert format_truth(made) == f"{right:g}"
+    assert f"The answer: {right:g}." in str(describe_answer(question, answer))
+    said = (f"{right:g}", f"{100 * right:g}", f"{100 * right:g}%")
+    assert [is_correct(made, made.normal(one)) for one in (*said, "7", "0.3")] == [True, True, True, False, False]
 
 
 def test_a_question_is_asked_with_its_translations() -> None:
