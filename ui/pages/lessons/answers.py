@@ -13,14 +13,14 @@ from attention.view import DisplayToken
 from classroom.errors import NotInClass
 from classroom.question import KINDS, PERCENT, Kind, TranslatedQuestion, is_correct
 from classroom.question import Question as Asked
-from classroom.room_views import ClosedAnswer
+from classroom.room_views import ClosedAnswer, TeacherView
 from i18n import LazyMessage, _, active_language, available_languages, gettext_lazy, translate, use_language
 from i18n.lists import join_sentences
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
-from ui.classroom import draw_ask_button, open_question_number
+from ui.classroom import answers, draw_ask_button, open_question_number
 from ui.input.controls import read_number
 from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown, is_teacher
 from ui.pages.lessons.views import StepView
@@ -350,14 +350,24 @@ def open_question() -> Asked | None:
     code = classroom.code()
     if code is None:
         return None
+    if (board := _taught_class()) is not None:
+        return None if board.open_question is None else board.questions[board.open_question - 1]
     try:
-        if is_teacher():
-            board = store().board(code, visitor_secret())
-            return None if board.open_question is None else board.questions[board.open_question - 1]
         room = store().student_view(code, visitor_secret())
     except NotInClass:
         return None
     return None if room.revealed else room.question
+
+
+def _taught_class() -> TeacherView | None:
+    """Return the class of students that this session teaches, or None."""
+    code = classroom.code()
+    if code is None or not is_teacher():
+        return None
+    try:
+        return store().board(code, visitor_secret())
+    except NotInClass:
+        return None
 
 
 def draw_polled_question(question: LessonQuestion) -> None:
@@ -388,10 +398,14 @@ def _has_answered() -> bool:
 def adopt_class_answers(known: NamedLesson) -> None:
     """Store a student's answers to the class's questions of a lesson as the first answers of their steps.
 
-    A question counts when it takes no more answers; the solution opens if the class sees all answers.
+    A question counts when it takes no more answers; the solution opens if the class sees all answers. It opens for the
+    teacher, too.
     """
     code = classroom.code()
-    if code is None or is_teacher():
+    if code is None:
+        return
+    if (board := _taught_class()) is not None:
+        _open_solution(code, board, known)
         return
     adopted: set[tuple[str, int]] = st.session_state.setdefault(ADOPTED, set())
     try:
@@ -406,6 +420,27 @@ def adopt_class_answers(known: NamedLesson) -> None:
             adopted.add((code, one.number))
             if not answer_at(*key).tries:
                 _adopt(key, question, one)
+
+
+def _open_solution(code: str, board: TeacherView, known: NamedLesson) -> None:
+    """Reveal the answer of the step whose question the class answered last, once its answers are shown."""
+    adopted: set[tuple[str, int]] = st.session_state.setdefault(ADOPTED, set())
+    if board.asked is None or not board.revealed or (code, board.asked) in adopted:
+        return
+    for at, step in enumerate(known.lesson.steps):
+        if step.question is not None and is_asked(board.questions[board.asked - 1], (known.name, at), step.question):
+            adopted.add((code, board.asked))
+            note(known.name, at, revealed=True)
+
+
+def draw_class_answers(key: Key, question: LessonQuestion) -> None:
+    """Draw the class's answers to the question on the teacher's page, if the class sees them."""
+    board = _taught_class()
+    if board is None or board.asked is None or not board.revealed:
+        return
+    asked = board.questions[board.asked - 1]
+    if is_asked(asked, key, question):
+        answers(asked, board.answers_to(board.asked), "lesson_class_answers")
 
 
 def _adopt(key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:

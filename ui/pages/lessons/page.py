@@ -16,6 +16,7 @@ from ui.pages.lessons.answers import (
     adopt_class_answers,
     answer_at,
     count_answered,
+    draw_class_answers,
     draw_class_button,
     draw_polled_question,
     draw_question,
@@ -146,6 +147,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     elif step.question is not None:
         with question:
             draw_question(key, step.question, seen)
+            draw_class_answers(key, step.question)
             draw_class_button(key, step.question, seen)
         if held != _held_part(known, at, polled):
             st.rerun()  # draw the view again with its results
@@ -156,14 +158,14 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
 def _held_part(known: NamedLesson, at: int, polled: bool) -> str:
     """Return the part of a step's view to hide: VIEW, RESULTS, STRONGEST, or "" for none.
 
-    Results are shown after the first answer, and the strongest head after a right one. It stays hidden in earlier steps
-    of the same text too. ``polled`` is True while the class answers the step's question.
+    Results are shown after the first answer or the solution, and the strongest head after a right answer. It stays
+    hidden in earlier steps of the same text too. ``polled`` is True while the class answers the step's question.
     """
     steps = known.lesson.steps
     held, found = withheld_part(steps[at]), answer_at(known.name, at)
     if not held and _shows_polled(known, at):
         return RESULTS
-    if held and (polled or not (found.is_over if held == STRONGEST else found.tries)):
+    if held and (polled or not (found.is_over if held == STRONGEST else found.tries or found.revealed)):
         return held
     if any(
         withheld_part(step) == STRONGEST and not answer_at(known.name, later).is_over and offers_head(steps[at], step)

@@ -146,6 +146,26 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
 
 
 @pytest.mark.slow
+def test_the_teacher_s_step_opens_with_the_class_s_answers(made: Store) -> None:
+    desk, code, who = opened_class()
+    made.join(code, "a student's")
+    question = come_along()["attention"].steps[5].question
+    assert question is not None
+    go(desk, "lessons", lesson="attention", step="5")
+    press(desk, f"Ask class {code} this")
+    assert not any("The answer" in note for note in notes(desk))
+    assert "quiet" in picture(desk)
+    made.answer(code, "a student's", 1, "street")
+    made.reveal(code, who)
+    desk.run()
+    assert not desk.exception
+    assert question.reveal.in_language("en") in [one.value for one in desk.markdown]
+    assert any("gives most to “animal”" in note for note in notes(desk))
+    assert any(note.startswith("Answers: 1. Correct answer: animal.") for note in notes(desk))
+    assert "quiet" not in picture(desk), "the view has its results"
+
+
+@pytest.mark.slow
 def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store, saved: Saved) -> None:
     desk, code, who = opened_class()
     question = come_along()["attention"].steps[5].question
