@@ -20,12 +20,13 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
-from ui.classroom import answers, draw_ask_button, open_question_number
+from ui.classroom import ROOM, answers, draw_ask_button, open_question_number
 from ui.input.controls import read_number
 from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown, is_teacher
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
+from ui.show.views import link_to_view
 from ui.state import classroom
 from ui.state.session import set_view_state
 from ui.state.visitor_values import VisitorValues
@@ -323,7 +324,7 @@ def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
 
 
 PROBLEM = "lesson_to_class_problem"
-POLLED = gettext_lazy("The class is answering. Solution and view open when the teacher shows the answers.")
+POLLED = gettext_lazy("The class is answering. Solution and hidden parts open when the answers are shown.")
 ADOPTED = "lesson_adopted"  # session key: (code, number) of the class's questions whose answers were adopted
 
 
@@ -373,7 +374,7 @@ def _taught_class() -> TeacherView | None:
 def draw_polled_question(question: LessonQuestion) -> None:
     """Draw a question while the class answers it: for the teacher, its text; for students, where to answer.
 
-    A student who has answered reads when the solution and the view open.
+    A student who has answered reads when the solution opens. The teacher has a link to the button that opens it.
     """
     if not is_teacher():
         show_notice(translate(POLLED) if _has_answered() else _("Answer the class's question above."), role="status")
@@ -382,6 +383,12 @@ def draw_polled_question(question: LessonQuestion) -> None:
     if question.choices:
         st.markdown("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
     show_notice(translate(POLLED), role="status")
+    link_to_view(
+        ROOM,
+        _("Show answers"),
+        icon=":material/groups:",
+        help=_("To you and the students, after confirmation."),
+    )
 
 
 def _has_answered() -> bool:

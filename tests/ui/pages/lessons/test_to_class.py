@@ -137,6 +137,9 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
     press(desk, "Check")
     assert reveal in texts()
     press(desk, f"Ask class {code} this")
+    assert any("open when the answers are shown" in note for note in notes(desk))
+    links = [one.proto.page for one in desk.main.get("page_link") if one.proto.label == "Show answers"]
+    assert links == ["classroom"]
     assert reveal not in texts()
     assert "Check" not in [button.label for button in desk.button]
     assert any(question.ask.in_language("en") in text for text in texts())
@@ -181,10 +184,10 @@ def test_the_key_hides_the_answer_that_the_class_is_asked_for(made: Store, saved
     assert before[1:] == (True, True)
     made.ask(code, who, class_question(("attention", 5), question, None, empty_view(None)))
     assert key() == (before[0], False, False)
-    assert any("open when the teacher shows the answers" in note for note in notes(desk))
+    assert any("open when the answers are shown" in note for note in notes(desk))
     paper = saved(desk, "Page to print")
     assert "<blockquote>animal" in paper, "the printed key is complete"
-    assert "when the teacher shows the answers" not in paper
+    assert "when the answers are shown" not in paper
     made.reveal(code, who)
     assert key() == before
 
@@ -259,12 +262,12 @@ def test_a_class_answer_is_the_first_answer_of_its_step(made: Store, is_right: b
     seat.run()
     assert not any("opens after your first answer" in note for note in notes(seat)), "this answer opens nothing"
     assert not any("Answer the class's question" in note for note in notes(seat))
-    assert any("open when the teacher shows the answers" in note for note in notes(seat))
+    assert any("open when the answers are shown" in note for note in notes(seat))
     assert any(one.label.startswith("Worksheet: 0 of") for one in seat.expander)
     made.reveal(code, teacher)
     seat.run()
     assert not seat.exception
-    assert not any("open when the teacher shows" in note for note in notes(seat))
+    assert not any("open when the answers" in note for note in notes(seat))
     assert any(one.label.startswith("Worksheet: 1 of") for one in seat.expander)
     kept = seat.session_state["lesson_answers"]["it_and_animal", 4]
     assert (kept.text, kept.right, kept.tries) == (said, is_right, 1)
