@@ -26,7 +26,6 @@ class StudentView:
     own: str | None  # the student's answer to the latest question
     revealed: bool
     said: tuple[str, ...]  # all answers without names; empty before the reveal
-    away: bool = False  # whether the student has left
 
 
 @dataclass(frozen=True)

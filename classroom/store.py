@@ -94,10 +94,10 @@ class Store:
         return code
 
     def join(self, code: str, who: str, name: str = "") -> None:
-        """Add the student ``who`` to a class, bring the student back, or change the student's name.
+        """Add the student ``who`` to a class, or change the student's name; without a name, the name stays.
 
-        Without a name, a student who comes back keeps the earlier name.
-        If another student has the same name, the name gets a suffix, as in "Anna (2)".
+        A student who has left comes back by the same name; any other name is that of another student, who shares the
+        browser. If another student has the same name, the name gets a suffix, as in "Anna (2)".
         Raise NotInClass if there is no such class, if it is full, or if the name is too long.
         """
         name = " ".join(name.split())
@@ -106,12 +106,18 @@ class Store:
         code = "".join(code.split()).upper()
         with self._change_room(code) as base:
             secret = _hash_member(code, who)
+            if (former := self._former(base, code, who)) is not None:
+                number, known = former
+                if name and name.casefold() == known.casefold():
+                    base.execute("DELETE FROM away WHERE room=? AND student=?", (code, number))
+                    return
+                # No visitor has this secret.
+                unknown = _hash_member(code, secrets.token_hex())
+                base.execute("UPDATE student SET secret=? WHERE room=? AND number=?", (unknown, code, number))
             name = _unique_name(base, code, secret, name)
             if base.execute(
                 "UPDATE student SET name=coalesce(nullif(?, ''), name) WHERE room=? AND secret=?", (name, code, secret)
             ).rowcount:
-                student = self._student(base, code, who)
-                base.execute("DELETE FROM away WHERE room=? AND student=?", (code, student))
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
             if count >= MOST_STUDENTS:
@@ -172,11 +178,23 @@ class Store:
         self._forget()
 
     def leave(self, code: str, who: str) -> None:
-        """Mark the student ``who`` as away and lower the student's hand; the answers stay. ``join`` undoes it."""
+        """Mark the student ``who`` as away and lower the student's hand; the answers stay. ``rejoin`` undoes it."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("INSERT OR REPLACE INTO away VALUES (?, ?)", (code, student))
             base.execute("UPDATE student SET lost=0 WHERE room=? AND number=?", (code, student))
+
+    def rejoin(self, code: str, who: str) -> None:
+        """Bring the student ``who`` back who has left."""
+        with self._change_room(code) as base:
+            if (former := self._former(base, code, who)) is not None:
+                base.execute("DELETE FROM away WHERE room=? AND student=?", (code, former[0]))
+
+    def former_name(self, code: str, who: str) -> str | None:
+        """Return the name of the student ``who`` before leaving the class; None if ``who`` has not left it."""
+        with self._lock:
+            former = self._former(self._base, code, who)
+        return None if former is None else former[1]
 
     def withdraw(self, code: str, who: str) -> None:
         """Delete the student ``who`` and the student's answers and cards from a class."""
@@ -184,7 +202,6 @@ class Store:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM card WHERE room=? AND student=?", (code, student))
-            base.execute("DELETE FROM away WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM student WHERE room=? AND number=?", (code, student))
         self._forget()
 
@@ -316,7 +333,6 @@ class Store:
                 "SELECT said FROM answer WHERE room=? AND question=? AND student=?", (code, asked, number)
             ).fetchone()
             said = self._answers_to(base, code, asked) if revealed else ()
-            away = number in self._away(base, code)
             question = self._question(base, code, asked)
         if question is not None and not revealed:
             question = question.without_truth()
@@ -330,7 +346,6 @@ class Store:
             own and own[0],
             bool(revealed),
             said,
-            away,
         )
 
     def closed_answers(self, code: str, who: str) -> tuple[ClosedAnswer, ...]:
@@ -416,12 +431,24 @@ class Store:
             raise NotInClass(gettext_lazy("Only the teacher of this class can do that."))
 
     def _student(self, base: sqlite3.Connection, code: str, who: str) -> int:
+        """Return the number of the student ``who``; raise NotInClass if the student has not joined, or has left."""
         found = base.execute(
-            "SELECT number FROM student WHERE room=? AND secret=?", (code, _hash_member(code, who))
+            "SELECT number FROM student WHERE room=? AND secret=? "
+            "AND number NOT IN (SELECT student FROM away WHERE away.room=student.room)",
+            (code, _hash_member(code, who)),
         ).fetchone()
         if found is None:
             raise NotInClass(gettext_lazy("You are not in this class. Join it with its code."))
         return int(found[0])
+
+    def _former(self, base: sqlite3.Connection, code: str, who: str) -> tuple[int, str] | None:
+        """Return the number and the name of the student ``who``, if the student has left; else None."""
+        found: tuple[int, str] | None = base.execute(
+            "SELECT number, name FROM student JOIN away ON away.room=student.room AND away.student=number "
+            "WHERE student.room=? AND secret=?",
+            (code, _hash_member(code, who)),
+        ).fetchone()
+        return found
 
     def _author(self, base: sqlite3.Connection, code: str, who: str) -> int:
         """Return the author's number of a member: TEACHER, or the student's number."""

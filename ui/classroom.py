@@ -235,8 +235,6 @@ def follow(path: str) -> StudentView | NotInClass | None:
         seen = store().student_view(code, visitor_secret())
     except NotInClass as refusal:
         return refusal
-    if seen.away:  # the student is back by a link
-        store().join(code, visitor_secret(), seen.name)
     st.session_state[ATTENDED] = code
     alone = st.session_state.get(ALONE, False)
     if seen.view is None:

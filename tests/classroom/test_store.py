@@ -417,6 +417,7 @@ def test_a_student_who_returns_without_a_name_keeps_the_name(store: Store) -> No
     code = store.open(TEACHER)
     store.join(code, ANNA, "Anna")
     store.leave(code, ANNA)
+    store.rejoin(code, ANNA)
     store.join(code, ANNA, " ")
     assert store.student_view(code, ANNA).name == "Anna"
     store.join(code, ANNA, "Ann")
@@ -437,11 +438,33 @@ def test_a_student_who_left_is_not_counted_until_the_student_is_back(store: Stor
     assert ([one.name for one in board.present], board.count_asked(number)) == (["ben"], 2), "an answer stays"
     assert (len(board.students), board.students_without_answer(number)) == (3, ())
     assert not any(student.lost for student in board.students)
-    assert store.student_view(code, "cleo").away
+    with pytest.raises(NotInClass):
+        store.student_view(code, "cleo")
     store.join(code, "cleo", "cleo")
     board = store.board(code, TEACHER)
     assert ([one.name for one in board.present], board.count_asked(number)) == (["ben", "cleo"], 3)
-    store.leave(code, "cleo")
     store.withdraw(code, "cleo")
     store.join(code, "dora", "dora")  # takes the number of the student who withdrew
     assert [one.name for one in store.board(code, TEACHER).present] == ["ben", "dora"]
+
+
+def test_the_next_student_of_a_browser_is_another_student(store: Store) -> None:
+    code = store.open(TEACHER)
+    store.join(code, ANNA, "Anna")
+    number = store.ask(code, TEACHER, WHICH)
+    store.answer(code, ANNA, number, "animal")
+    assert store.former_name(code, ANNA) is None
+    store.leave(code, ANNA)
+    assert store.former_name(code, ANNA) == "Anna"
+    with pytest.raises(NotInClass):
+        store.answer(code, ANNA, number, "street")
+    store.join(code, ANNA, "anna")
+    assert (store.former_name(code, ANNA), store.student_view(code, ANNA).own) == (None, "animal")
+    for name in ("Dora", ""):
+        store.leave(code, ANNA)
+        store.join(code, ANNA, name)
+        seen = store.student_view(code, ANNA)
+        assert (seen.name, seen.own) == (name, None)
+    board = store.board(code, TEACHER)
+    assert [(one.name, one.away) for one in board.students] == [("Anna", True), ("Dora", True), ("", False)]
+    assert board.answers_to(number) == ("animal",), "the answers stay"

@@ -50,6 +50,12 @@ def join_class(code: str, name: str) -> None:
     _JOINED.put(code)
 
 
+def rejoin_class(code: str) -> None:
+    """Bring this visitor back to a class of students; raise NotInClass if there is no such class."""
+    store().rejoin(code, visitor_secret())
+    _JOINED.put(code)
+
+
 def forget_joined_class() -> None:
     """Do not return this visitor to the class that the visitor joined last."""
     _JOINED.delete()

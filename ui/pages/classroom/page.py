@@ -11,7 +11,7 @@ from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
 from ui.classroom import describe_missing
 from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machine_only
-from ui.run.classes import forget_joined_class, join_class, store, visitor_secret
+from ui.run.classes import forget_joined_class, join_class, rejoin_class, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.show.sections import reading_help
@@ -51,6 +51,9 @@ def draw_waiting_room(code: str) -> None:
     try:
         seen = store().student_view(code, visitor_secret())
     except NotInClass:
+        # The next student may share this browser, so nobody enters as the former student without a click.
+        if (former := store().former_name(code, visitor_secret())) is not None:
+            st.button(f"{_('Rejoin class')} ({former or '–'})", key="classroom_rejoin", on_click=_rejoin, args=(code,))
         with st.form("join", border=False):
             st.markdown(_("**Class {code}**", code=code))
             _name()
@@ -109,12 +112,22 @@ def _join(code: str | None = None) -> None:
     if not typed:
         st.session_state[PROBLEM] = _("Type the code from your teacher.")
         return
+    if code is None and not st.session_state[NAME].strip() and store().former_name(typed, visitor_secret()) is not None:
+        change_class(typed)  # This page asks who joins.
+        return
     try:
         join_class(typed, st.session_state[NAME])
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence
     else:
         change_class(typed)
+
+
+def _rejoin(code: str) -> None:
+    try:
+        rejoin_class(code)
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
 
 
 def _open() -> None:

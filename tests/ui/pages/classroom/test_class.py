@@ -581,5 +581,31 @@ def test_a_student_who_leaves_is_not_counted_at_the_desk() -> None:
     assert any("Students: 1." in said for said in notes(desk.run()))
     press(seat, "Leave the class")
     assert any("Students: 0." in said for said in notes(desk.run()))
-    go(seat, "by_hand", **{"class": code})
+    go(seat, "classroom", **{"class": code})
+    assert any("Students: 0." in said for said in notes(desk.run())), "the link asks who comes"
+    press(seat, "Rejoin class (Anna)")
+    assert any("name: Anna" in said for said in notes(seat))
     assert any("Students: 1." in said for said in notes(desk.run()))
+
+
+@pytest.mark.slow
+def test_the_next_student_of_a_browser_does_not_see_the_former_answer() -> None:
+    desk, code = opened()
+    ask(desk, "word", "Which?")
+    seat = joined(code, "Anna", page="classroom")
+    number = classes.store().board(code, next(_teachers(desk))).asked
+    assert number is not None
+    classes.store().answer(code, identity(seat), number, "animal")
+    assert any("Your answer: animal" in said for said in notes(seat.run()))
+    press(seat, "Leave the class")
+    go(seat, "by_hand", **{"class": code})
+    assert not any("animal" in said for said in notes(seat))
+    assert not any(one.key == f"class_lost_{code}" for one in seat.toggle)
+    go(seat, "classroom")
+    seat.text_input(key="classroom_code").input(code)
+    press(seat, "Join")
+    assert not any("animal" in said for said in notes(seat)), "the code alone leads to the form"
+    seat.text_input(key="classroom_name").input("Ben")
+    press(seat, "Join")
+    assert any("name: Ben" in said for said in notes(seat))
+    assert not any("animal" in said for said in notes(seat))
