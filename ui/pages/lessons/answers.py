@@ -121,6 +121,7 @@ EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
+PICKED = "lesson_picked"  # session key: slots of the questions whose head the reader picked in the controls
 NOT_YET = gettext_lazy("Not right yet. Try again, or see the answer.")
 
 
@@ -161,7 +162,7 @@ def _control(key: Key, question: LessonQuestion, found: StepAnswer, seen: StepVi
     """Draw the control for this kind of answer and return its value; None if there is no answer yet."""
     slot = _slot(key)
     if question.kind == "head":
-        return _head(slot, seen)
+        return _head(slot, found, seen)
     if question.kind == "token":
         return _token(slot, found, seen)
     field, label = f"{slot}_{question.kind}", _("Your answer")
@@ -193,23 +194,33 @@ def _keep_draft(key: Key, kind: str) -> None:
         st.session_state[ENTERED] = slot
 
 
-def _head(slot: str, seen: StepView) -> Answer | None:
-    """Draw the controls of layer and head, which select the head of the view and follow it."""
+def _head(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
+    """Draw the controls of layer and head, which select the head of the view and follow it.
+
+    They are empty until the reader selects a head: that of the step's link is nobody's answer.
+    """
     if seen.view is None:
         return None
     layer, head = seen.head or (0, 0)
-    names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
-    bound: dict[str, Any] = {"on_change": _show_head, "args": (names,), "width": 110}
+    is_picked = seen.is_own_head or found.tries > 0 or slot in st.session_state.setdefault(PICKED, set())
+    names = f"{slot}_{layer}_{head}_{is_picked}"  # a new key resets the controls when the view's head changes
+    bound: dict[str, Any] = {"on_change": _show_head, "args": (slot, names, (layer, head)), "width": 110}
     with st.container(horizontal=True):
-        return (
-            st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", **bound),
-            st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", **bound),
-        )
+        for label, n, at, part in (
+            (_("Layer"), seen.view.layers, layer, "layer"),
+            (_("Head"), seen.view.heads, head, "head"),
+        ):
+            index = at if is_picked else None
+            st.selectbox(label, range(n), index=index, key=f"{names}_{part}", placeholder="–", **bound)
+    return (layer, head) if is_picked else None
 
 
-def _show_head(names: str) -> None:
-    """Select the head of the controls in the view."""
-    set_view_state(layer=st.session_state[f"{names}_layer"], head=st.session_state[f"{names}_head"])
+def _show_head(slot: str, names: str, before: tuple[int, int]) -> None:
+    """Select the head of the controls in the view; an empty control leaves its part as ``before``."""
+    st.session_state[PICKED].add(slot)
+    picked = [st.session_state[f"{names}_{part}"] for part in ("layer", "head")]
+    layer, head = (was if now is None else now for now, was in zip(picked, before, strict=True))
+    set_view_state(layer=layer, head=head)
 
 
 def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:

@@ -52,7 +52,7 @@ class StepView:
     """The state of a step's view, from which the reader's answer is checked.
 
     ``head`` is the selected (layer, head), and ``clicked`` the index of the selected key; both are None without a
-    selection.
+    selection. ``is_own_head`` is True if the reader selected another head than that of the step's link.
     """
 
     asked: CheckContext
@@ -60,6 +60,7 @@ class StepView:
     head: tuple[int, int] | None = None
     clicks: bool = False  # whether the view's words can be clicked
     clicked: int | None = None  # the clicked key, a cell of the view
+    is_own_head: bool = False
 
 
 def choice_of(pointed: Pointed) -> ViewState:
@@ -180,6 +181,8 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
             _places(choice)
     except UserError as refusal:
         offer_or_show(refusal, choice)
+    own = choice_of(pointed)
+    seen = replace(seen, is_own_head=(choice.layer, choice.head) != (own.layer, own.head))
     if not held:
         _draw_page_links(pointed, choice)
     return seen

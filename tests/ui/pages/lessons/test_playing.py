@@ -14,7 +14,7 @@ from lessons.checks import truth
 from lessons.library import ORDER, come_along
 from lessons.schema import Answer, LessonQuestion, LessonStep
 from lessons.steps import right_answer
-from tests.support.asking import asked, notes
+from tests.support.asking import asked, notes, press
 from tests.support.words import english
 from ui.pages.lessons.answers import NOT_YET
 from ui.pages.lessons.views import empty_view
@@ -253,3 +253,19 @@ def test_a_percentage_with_its_sign_answers_a_question_in_per_cent() -> None:
     chance = _number(come_along()[name].steps[at])
     page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{chance:g}%").run()
     assert "Right." in notes(page)
+
+
+@pytest.mark.slow
+def test_a_head_that_nobody_chose_is_not_an_answer() -> None:
+    page, slot = asked("lessons", lesson="it_and_animal", step=2), "lesson_it_and_animal_2"
+
+    def picked() -> list[Any]:
+        return [box.value for box in page.selectbox if str(box.key).startswith(slot)]
+
+    press(page, "Check")
+    assert "Answer first: pick or type." in notes(page)
+    assert (picked(), translate(NOT_YET) in notes(page)) == ([None, None], False)
+    next(box for box in page.selectbox if str(box.key).endswith("_layer")).set_value(0).run()
+    assert picked() == [0, 0], "the view's own head is an answer, too"
+    press(page, "Check")
+    assert translate(NOT_YET) in notes(page)
