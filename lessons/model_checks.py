@@ -17,6 +17,8 @@ from inference.tasks.positions import OrderRequest, Positions, PositionsRequest
 from inference.tasks.predictions import Filled, MaskedWords
 from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_head, place
 
+ROUNDED = 5  # decimals of a change of weights; float32 is exact to about 7
+
 
 def tokens(asked: CheckContext) -> CheckedAnswer:
     """Count the tokens of the input, special tokens included."""
@@ -64,12 +66,13 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
         away=found,
     )
     without = gettext_lazy(
-        "Without positions, swapping “{first}” and “{second}” changes weights by at most {away:.3f}.",
+        "Without positions, swapping “{first}” and “{second}” changes weights by at most {away:.2g}.",
         first=first,
         second=second,
         away=found,
     )
-    return CheckedAnswer(found, with_them if positions else without, tolerance=0.01)
+    # Without its rounding error, a weight that only moves changes by 0.
+    return CheckedAnswer(round(found, ROUNDED), with_them if positions else without, tolerance=0.01)
 
 
 def positions_are(asked: CheckContext) -> CheckedAnswer:
