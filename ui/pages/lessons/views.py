@@ -5,6 +5,7 @@ All other pages are only linked; the reader's choices there do not change the le
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -318,10 +319,27 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
             query={**_own_fields(pointed), **to_query(there)},
             help=_("The browser's back button returns here."),
         )
+        used = [label]
         for other in pointed.also:
             if (view := view_named(other.page)) is not None:
-                query = {**_own_fields(other), **to_query(choice_of(other))}
-                link_to_view(view, translate(title_of(view)), icon=":material/arrow_forward:", query=query)
+                found = choice_of(other)
+                label = distinct_label(
+                    translate(title_of(view)), used, found.model if found.model != there.model else ""
+                )
+                used.append(label)
+                query = {**_own_fields(other), **to_query(found)}
+                link_to_view(view, label, icon=":material/arrow_forward:", query=query)
+
+
+def distinct_label(title: str, used: Sequence[str], model: str) -> str:
+    """Return a link's label that no link before it has, with its other ``model``, if any, or else with a number.
+
+    >>> [distinct_label("Tokens", ("Translate", *used), "") for used in ((), ("Tokens",), ("Tokens", "Tokens (2)"))]
+    ['Tokens', 'Tokens (2)', 'Tokens (3)']
+    """
+    named = (f"{title} · {model_title(model)}",) if model else ()
+    numbered = (f"{title} ({number})" for number in range(2, len(used) + 2))
+    return next(label for label in (title, *named, *numbered) if label not in used)
 
 
 def _own_fields(pointed: Pointed) -> dict[str, str]:

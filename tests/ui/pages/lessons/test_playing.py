@@ -269,3 +269,15 @@ def test_a_head_that_nobody_chose_is_not_an_answer() -> None:
     assert picked() == [0, 0], "the view's own head is an answer, too"
     press(page, "Check")
     assert translate(NOT_YET) in notes(page)
+
+
+@pytest.mark.slow
+def test_links_to_views_of_equal_title_have_different_names() -> None:
+    at = next(
+        at for at, step in enumerate(come_along()["claims_families"].steps) if step.view and len(step.view.also) > 1
+    )
+    page = asked("lessons", lesson="claims_families", step=at)
+    page.radio(key=f"lesson_claims_families_{at}_choice").set_value("formula")
+    press(page, "Check")
+    links = [one.proto.label for one in page.main.get("page_link") if one.proto.page == "tokens"]
+    assert len(set(links)) == len(links) >= 3
