@@ -109,8 +109,8 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
     return CheckedAnswer(
         float(values),
         gettext_lazy(
-            "In {passes} passes with {share}% dropout, “{piece}” gets {least:.1%} to {most:.1%} and has "
-            "rank 1 {same} times.",
+            "In {passes} passes with {share}% dropout, “{piece}” gets {least:.1%} to {most:.1%} and "
+            "ranks first in {same}.",
             passes=len(chances),
             share=share,
             piece=found.undropped.piece,

@@ -113,7 +113,7 @@ def _models_sentence(lesson: Lesson) -> Iterator[Prose]:
     models = format_and_list([escape_markdown(model_title(model)) for model in dict.fromkeys(used.values())])
     steps = format_and_list([str(at) for at in used])
     yield Prose(
-        _("Computed by {models} (steps: {steps}); other models give other numbers.", models=models, steps=steps)
+        _("Computed by {models} (step numbers: {steps}); other models give other numbers.", models=models, steps=steps)
     )
 
 
@@ -312,7 +312,7 @@ def _check_answers(lesson: Lesson) -> None:
                 reason = _("The view of step {earlier} shows the answer.", earlier=earlier)
                 show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
     if computed == len(asked):
-        show_notice(_("Every answer is computed, or typed and not checked."), role="status")
+        show_notice(_("All answers are found. Those written in the lesson's file are not checked."), role="status")
 
 
 def _faults(faults: list[Fault]) -> None:

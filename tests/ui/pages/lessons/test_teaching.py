@@ -80,7 +80,7 @@ def test_the_key_names_the_steps_that_a_model_computes() -> None:
     check = '[[step]]\ntitle = "Next"\ntext = "A"\n[step.question]\nkind = "number"\nask = "How many?"\n'
     text = TYPED + check + '[step.question.check]\nname = "tokens"\ntext = "The cat."\n'
     [said] = computed(asked("lessons", lesson="own", carried=pack_lesson(text), show="teacher"))
-    assert "(steps: 2)" in said
+    assert "(step numbers: 2)" in said
 
 
 def test_every_lesson_offers_its_key() -> None:
