@@ -10,7 +10,7 @@ from classroom.errors import NotInClass
 from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
 from ui.classroom import describe_missing
-from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machine_only
+from ui.pages.classroom.teacher_view import CLOSED, desk, show_storage_time, this_machine_only
 from ui.run.classes import forget_joined_class, join_class, rejoin_class, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
@@ -30,6 +30,8 @@ def door(code: str | None) -> None:
         show_notice(describe_missing(code))
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
+    if (closed := st.session_state.pop(CLOSED, None)) is not None:
+        show_notice(_("Class {code} has ended.", code=closed), role="status")
     student, teacher = st.columns(2)
     with student:
         st.subheader(_("I have a code"))

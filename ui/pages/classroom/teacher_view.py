@@ -46,6 +46,7 @@ def show_storage_time() -> None:
 
 EVERY = 1.0  # seconds between updates of the answers
 TOGGLE = "classroom_leads"
+CLOSED = "classroom_closed"  # Session key: code of the class that this teacher has closed, until a page shows a notice.
 
 
 def desk(code: str) -> None:
@@ -192,6 +193,7 @@ def _closing(code: str) -> None:
 
 def _close(code: str) -> None:
     _perform(store().close, code)
+    st.session_state[CLOSED] = code
     forget_draft()
     classroom.leave()
 

@@ -339,7 +339,8 @@ def distinct_label(title: str, used: Sequence[str], model: str) -> str:
     """
     named = (f"{title} · {model_title(model)}",) if model else ()
     numbered = (f"{title} ({number})" for number in range(2, len(used) + 2))
-    return next(label for label in (title, *named, *numbered) if label not in used)
+    free: str = next(label for label in (title, *named, *numbered) if label not in used)
+    return free
 
 
 def _own_fields(pointed: Pointed) -> dict[str, str]:

@@ -499,6 +499,8 @@ def test_a_closed_room_lets_everybody_go() -> None:
     seat = joined(code)
     desk.button(key="classroom_close").click().run()
     assert "Open a class" in [one.label for one in desk.button]
+    assert f"Class {code} has ended." in notes(desk)
+    assert f"Class {code} has ended." not in notes(desk.run())
     seat.run()
     (ended,) = notes(seat, "refusal")
     (missing,) = notes(asked("by_hand", **{"class": code}), "refusal")
