@@ -42,7 +42,7 @@ def door(code: str | None) -> None:
         show_storage_time()
     with teacher:
         st.subheader(_("I teach"))
-        st.markdown(_("Students join by a code, see your page, answer questions, and say if they are lost."))
+        st.markdown(_("Students join by a code, see your page, and answer questions."))
         if not is_open():
             this_machine_only()
         st.button(_("Open a class"), key="classroom_open", on_click=_open, help=_("This browser is its teacher's"))
