@@ -312,7 +312,7 @@ def _check_answers(lesson: Lesson) -> None:
                 reason = _("The view of step {earlier} shows the answer.", earlier=earlier)
                 show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
     if computed == len(asked):
-        show_notice(_("All answers are found. Those written in the lesson's file are not checked."), role="status")
+        show_notice(_("All answers are computed; those written in the lesson's file are not checked."), role="status")
 
 
 def _faults(faults: list[Fault]) -> None:
