@@ -15,7 +15,7 @@ from attention.measures import as_shares, entropy
 from attention.pictures import Picture
 from attention.tokens import TokenRow, word_runs
 from attention.view import DisplayToken, View
-from i18n import gettext_lazy
+from i18n import LazyMessage, gettext_lazy
 
 Run = tuple[int, int]  # cells [start, stop)
 Place = tuple[int, int, int]  # segment, first character, end character
@@ -213,7 +213,6 @@ def _end(place: Place) -> tuple[int, int]:
     return place[0], place[2]
 
 
-NO_COMMON_WORDS = gettext_lazy("The texts share no words, so no row can be compared.")
 MOST_WORK = 3 * 10**7  # limit on the number of logarithms per side; long texts use sampled rows
 
 Rows = npt.NDArray[np.intp]
@@ -327,6 +326,15 @@ def same_heads(left: View, right: View) -> Heads | None:
     return np.moveaxis(np.indices((left.layers, left.heads)), 0, 2)
 
 
+def no_common_words(rows: str = "0") -> LazyMessage:
+    """Return the message about texts without a common word; ``rows`` are the special tokens that are compared.
+
+    >>> no_common_words()
+    'The texts share no words. Compared rows: 0.'
+    """
+    return gettext_lazy("The texts share no words. Compared rows: {rows}.", rows=rows)
+
+
 def changes(views: AlignedViews, partners: Heads) -> Changes:
     """Compare every head with its partner; raise ValueError if the texts have no words in common.
 
@@ -334,7 +342,7 @@ def changes(views: AlignedViews, partners: Heads) -> Changes:
     spaced rows.
     """
     if not views.queries.pairs or not views.keys.pairs:
-        raise ValueError(NO_COMMON_WORDS)
+        raise ValueError(no_common_words())
     layers, heads = partners.shape[:2]
     rows = sample_rows(views, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from attention.comparison import (
-    NO_COMMON_WORDS,
     Aligned,
     AlignedViews,
     best_heads,
     changes,
     divergence,
     head_divergences,
+    no_common_words,
     same_heads,
     sample_rows,
 )
@@ -144,7 +144,7 @@ def test_a_long_text_is_compared_over_spread_rows(monkeypatch: pytest.MonkeyPatc
 
 def test_texts_without_a_common_word_cannot_be_compared() -> None:
     beside = AlignedViews.align(View(LEFT), View(read("y z", shares(1, 1, 2, 2))))
-    with pytest.raises(ValueError, match=re.escape(NO_COMMON_WORDS)):
+    with pytest.raises(ValueError, match=re.escape(no_common_words())):
         changes(beside, np.zeros((1, 1, 2), np.intp))
 
 

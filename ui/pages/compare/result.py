@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.comparison import no_common_words
 from attention.edits import pack
 from attention.mask import FloatArray
 from i18n import _, translate
@@ -26,9 +27,21 @@ MOST_NAMED = 6  # unmatched words that are listed by name
 def describe_comparison(found: Comparison) -> list[str]:
     """Describe the selected link, the changes of all heads, and the attention to unmatched words.
 
-    Unmatched words have no counterpart in the other text.
+    Unmatched words have no counterpart in the other text. If no words correspond, the first sentence names the special
+    tokens that are compared instead.
     """
+    if special := _special_alone(found):
+        return [translate(join_sentences(no_common_words(special), _link(found), _describe_heads(found)))]
     return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
+
+
+def _special_alone(found: Comparison) -> str:
+    """List the special tokens that are compared if no words correspond, else return ""."""
+    beside = found.sides.beside
+    both = (beside.left.queries, beside.queries), (beside.left.keys, beside.keys)
+    cells = [cells[at] for cells, aligned in both for (first, last), _run in aligned.pairs for at in range(first, last)]
+    names = list(dict.fromkeys(cell.text for cell in cells))
+    return format_comma_list(names) if all(cell.special for cell in cells) else ""
 
 
 def _link(found: Comparison) -> str:
@@ -91,7 +104,7 @@ def _describe_heads(found: Comparison) -> str:
         return _("None of the {heads} heads changes.", heads=counted)
     mine = float(bits[found.head])
     values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
-    largest = _("Over all rows, head {most} of {heads} changes most: {bits} bits.", **values)
+    largest = _("Over aligned rows, head {most} of {heads} changes most: {bits} bits.", **values)
     if most == found.head or np.isnan(mine):
         return largest
     own = _("Head {head} changes by {mine}.", head=found.name(found.head), mine=format_small(mine))
@@ -106,8 +119,8 @@ def _left_out(found: Comparison) -> list[str]:
         names = found.sides.names()
         said.append(
             _(
-                "Only shared words are compared. Head {head} gives the other words, {words}, {one} of its "
-                "attention {first} and {other} {second}.",
+                "Only aligned words are compared. In head {head}, they give the other words, {words}, on average "
+                "{one} of their attention {first} and {other} {second}.",
                 head=found.name(found.head),
                 words=_describe_unmatched(found),
                 one=format_share(lost[0]),

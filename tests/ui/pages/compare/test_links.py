@@ -78,7 +78,7 @@ def test_models_of_other_shapes_are_compared_by_the_heads_most_alike() -> None:
     page = asked("compare", differs="model", beside=TRANSLATOR, layer=3, head=1)
     says(page, f"{BERT} has 6 × 12 layers × heads, {TRANSLATOR} has 3 × 8")
     says(page, "on 60 sentences")
-    says(page, "Head 3-1 gives")
+    says(page, "In head 3-1, they give the other words")
     stands(page)
 
 
@@ -103,9 +103,17 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     says(page, f"“it” gives “animal” {weights[0]:.0%} in the first text and {weights[1]:.0%} in the second.")
     shared = [at for at in range(16) if at not in (12, 13)]  # These are all tokens except "too tired".
     lost = tired.weights(3, 1)[np.ix_(shared, [12, 13])].sum(axis=1).mean()
-    says(page, f"gives the other words, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.0%} of its attention")
+    says(page, f"they give the other words, “too”, “tired”, “very”, “old”, “exhausted”, on average {lost:.0%} of their")
     says(asked("compare", other=EXHAUSTED, focus=12), "lacks “too”")
     says(asked("compare", other=EXHAUSTED, focus=IT, to=12), "lacks “too”")
+
+
+@pytest.mark.slow
+def test_texts_without_a_shared_word_name_the_compared_tokens() -> None:
+    page = asked("compare", model=EMBEDDED, other="Completely different words appear here today", layer=3, head=1)
+    said = " ".join(notes(page))
+    assert "The texts share no words. Compared rows: [CLS], [SEP]. In head 3-1, “it” gives “animal”" in said
+    assert "the other words" not in said
 
 
 @pytest.mark.slow
