@@ -117,6 +117,13 @@ def test_texts_without_a_shared_word_name_the_compared_tokens() -> None:
 
 
 @pytest.mark.slow
+def test_both_texts_are_named_by_their_word_in_chinese() -> None:
+    page = asked("compare", model=EMBEDDED, lang="zh")
+    says(page, "的权重，“tired”时为")
+    says(page, "，“wide”时为")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "said"),
     [
