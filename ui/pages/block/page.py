@@ -169,7 +169,7 @@ def parameters(build: Build, request: Anatomy) -> None:
     )
     labels = [_label(part) for part in build.parts]
     millions = [part.count / 1e6 for part in build.parts]
-    figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
+    figure = bars(labels, millions, theme(), _("Parameters by part"), _("{n} parameters", n="10⁶"))
     code = "numbers = [part.count / 1e6 for part in backend.inspect(request).parts]"
     draw_chart(figure, "parameters", about=model_provenance, computation=Computation(code, request=request))
     st.caption(_("All layers, with biases; ×: cross-attention; tied tensors count once."))

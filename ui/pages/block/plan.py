@@ -200,7 +200,7 @@ def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
         heads.append(PartBox(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
     if stack is build.stacks[-1]:
         for at, top in enumerate(build.tops):
-            note = f"{top.count:,} {_('parameters')}" if top.count else _("the token table again")
+            note = _("{n} parameters", n=f"{top.count:,}") if top.count else _("the token table again")
             heads.append(PartBox(f"top {at}", "head", head_title(top.class_name), (note,)))
     if heads:
         yield tuple(heads[:3])
