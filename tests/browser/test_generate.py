@@ -82,7 +82,7 @@ def test_the_candidates_are_the_backends_under_any_rule_and_for_any_prompt(page:
     step = writer.backend.predict(asked(writer, temperature=50, top_k=20, top_p=90, seed=3))
     says(page, f"“{step.candidates[0].piece}” comes first")
     says(page, f"{step.possible} of {step.vocabulary} tokens, {step.entropy_drawn:.2f} bits")
-    says(page, f"draws “{step.chosen.piece}”")
+    says(page, f"and draw “{step.chosen.piece}”")
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([candidate.piece for candidate in step.candidates[:10]])

@@ -57,8 +57,8 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     elif expected is not None:
         own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"> {len(step.candidates)}")
     entropy = _(
-        "Entropy: {entropy:.2f} bits. Sampling keeps {possible:,} of {vocabulary:,} tokens, "
-        "{entropy_drawn:.2f} bits, and draws “{piece}”.",
+        "Entropy: {entropy:.2f} bits. Sampling would keep {possible:,} of {vocabulary:,} tokens, "
+        "{entropy_drawn:.2f} bits, and draw “{piece}”.",
         entropy=step.entropy,
         possible=step.possible,
         vocabulary=step.vocabulary,

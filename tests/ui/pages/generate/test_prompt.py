@@ -178,7 +178,7 @@ def test_the_rule_is_the_one_that_the_controls_show() -> None:
 
 
 def test_what_comes_next_is_said_with_its_numbers() -> None:
-    rest = "Entropy: 1.50 bits. Sampling keeps 3 of 1,234 tokens, 1.25 bits, and draws “␣y”."
+    rest = "Entropy: 1.50 bits. Sampling would keep 3 of 1,234 tokens, 1.25 bits, and draw “␣y”."
     assert next_summary(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
     assert next_summary(STEP, 7, "xyz") == f"“␣x” comes first (0.50). The example's “xyz” has rank 1 (0.50). {rest}"
     assert " The example's “yes” has rank 2 (0.25). " in next_summary(STEP, 8, "yes")
