@@ -145,11 +145,12 @@ def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatA
 def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
     """Return a query's weights (layer, head, key), with zeros for special tokens and the query itself.
 
-    ``links`` are the weights of the query with the index ``query`` in the view.
+    ``links`` are the weights of the query with the index ``query`` in the view. If the view has no other word, the
+    weights of special tokens are kept.
     """
-    away = np.array([cell.special for cell in view.keys])
-    if not view.crosses:
-        away |= np.arange(len(view.keys)) == query
+    itself = np.full(len(view.keys), False) if view.crosses else np.arange(len(view.keys)) == query
+    away = itself | np.array([cell.special for cell in view.keys])
+    away = itself if away.all() else away
     return np.where(away, 0, links)
 
 

@@ -219,12 +219,12 @@ class Shown:
     @cached_property
     def selection(self) -> dict[str, Any]:
         """Return the initial selection as a dictionary; the keys are the app's URL parameters."""
-        focus, head = self._word, (self.view.attending[0], 0)
+        focus, head = self._word, None
         if focus is None:
             link = self.summary.own.best(self.view, self.known, self._free)
             words = [at for at, cell in enumerate(self.view.queries) if not cell.special]
-            focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
-        else:
+            focus, head = (words[0] if words else 0, None) if link is None else (link.query, (link.layer, link.head))
+        if head is None:
             head = head_of_link(self.view, self.summary, self.known, focus, heads=self._free)
         usual = {name: names[0] for name, names in choices(self.view).items()}
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}

@@ -62,6 +62,17 @@ def test_without_an_example_the_link_most_its_own_is_shown() -> None:
         assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 3)
 
 
+@pytest.mark.parametrize("model", [EMBEDDED, DEFAULT_MODEL])
+def test_a_text_of_one_word_opens_on_its_strongest_link(model: str) -> None:
+    choice = ViewState(model=model, text="Hello")
+    view = View(get_backend().trace(TraceRequest(model, "Hello")))
+    selection, _ = select(choice, view, None)
+    layer, head = selection["layer"], selection["head"]
+    key = int(view.rows(1)[layer, head].argmax())
+    assert (selection["focus"], view.keys[key].special) == (1, True)
+    assert (layer, head) == head_of_link(view, *load_baselines(choice, view), 1, key)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [EMBEDDED, DEFAULT_MODEL])
 @pytest.mark.parametrize(
