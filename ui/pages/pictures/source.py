@@ -242,12 +242,15 @@ def _open(box: str) -> None:
 def store_picture(content: bytes) -> None:
     """Open a picture file and show it; close a trace that was opened before.
 
-    If the file is invalid, store the error message, which the page shows when it is drawn next.
+    If the file is invalid, drop the picture before it, and store the error message, which the page shows when it is
+    drawn next.
     """
     try:
         picture = open_picture(content)
     except UserError as refusal:
         st.session_state[PROBLEM] = [refusal.message]
+        st.session_state.pop(GIVEN, None)
+        set_params(PicturesOptions, given="", **ELSEWHERE)
         return
     close_picture()
     st.session_state[GIVEN] = picture

@@ -211,6 +211,16 @@ def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
     assert drawn(page)["title"] == "A cat"
 
 
+def test_a_refused_file_replaces_the_picture_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "at_hand", dict)
+    monkeypatch.setattr(source, "hub_in_reach", lambda: False)
+    page = bring(bring(asked("pictures"), file()), b"GIF89a", "other.png")
+    assert "Save it as PNG, JPEG or WebP" in " ".join(notes(page, "refusal"))
+    assert drawn(page)["title"] == "A cat"
+    assert "given" not in page.query_params
+    assert not any(str(source.WAITS) in note for note in notes(page))
+
+
 def test_a_link_to_a_brought_picture_asks_for_it_again() -> None:
     page = asked("pictures", given="0123456789ab")
     assert notes(page)[0] == str(GIVE_AGAIN)
