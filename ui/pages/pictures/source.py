@@ -27,7 +27,7 @@ from ui.run.downloading import offer_or_show, show_command
 from ui.run.network import hub_in_reach, note_hub_failure
 from ui.run.notices import show_notice
 from ui.run.services import get_backend, get_trace_store
-from ui.show.text import escape_markdown, format_and_list
+from ui.show.text import escape_markdown, format_and_list, join_sentences
 from ui.state.params import set_params
 from ui.state.session import close_picture, get_view_state, opened_picture
 from viz.paper.notebook import Computation
@@ -169,7 +169,10 @@ def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[s
 
 
 def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: EditSet = ()) -> Trace | None:
-    """Return the trace of the picture under ``edits``; if it fails, show a notice and return None."""
+    """Return the trace of the picture under ``edits``; if it fails, show a notice and return None.
+
+    If no model is chosen or available, the only notice is the offer to download one; the page explains the rest.
+    """
     request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
     held: dict[str, Trace] = st.session_state.get(HELD, {})
     if request.key in held:
@@ -180,12 +183,20 @@ def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: 
     except UserError as refusal:
         if refusal.way_out == "retry":
             note_hub_failure()
+        if _lacks_model(options) and refusal.way_out != "download":
+            REFUSALS.labels(refusal.way_out or "none").inc()
+        elif refusal.way_out == "retry":
             _say_unreached(options, refusal)
         elif refusal.way_out == "embedded":  # The model reads texts, not pictures.
             show_notice(refusal.message)
         else:
             offer_or_show(refusal, replace(get_view_state(), model=model, revision=options.revision))
         return None
+
+
+def _lacks_model(options: PicturesOptions) -> bool:
+    """Return True if no vision model is chosen, and none is available without a network."""
+    return not options.vision and not at_hand()
 
 
 def _say_unreached(options: PicturesOptions, refusal: UserError) -> None:
@@ -295,12 +306,13 @@ def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
     if given is None:
         return _sample(options)
     model = options.vision or default_model()
-    missing = not options.vision and not at_hand()
+    missing = _lacks_model(options)
     trace = None if missing and not hub_in_reach() else read_picture(options, given, model)
     if trace is None and missing:
-        show_notice(WAITS, role="status")
-        if options.show not in ASKING:
-            say_installing(NO_MODEL)
+        if options.show in ASKING:  # the view says how to install a model
+            show_notice(WAITS, role="status")
+        else:
+            say_installing(join_sentences(WAITS, NO_MODEL))
         return _sample(options)
     return None if trace is None else ShownPicture(trace, _("Your image"), model=model)
 

@@ -28,8 +28,8 @@ from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
 from ui.pages.pictures import figures, source
-from ui.pages.pictures.options import ASKING, SHOWS
-from ui.pages.pictures.source import GIVE_AGAIN, GIVEN
+from ui.pages.pictures.options import ASKING, SHOWS, PicturesOptions
+from ui.pages.pictures.source import GIVE_AGAIN, GIVEN, read_picture
 from ui.run.services import get_trace_store
 from ui.show.top_bar import UPLOAD
 from ui.show.why_head import KEY, TRAIL
@@ -124,12 +124,20 @@ def test_an_upload_without_a_model_shows_sample_and_command(monkeypatch: pytest.
     monkeypatch.setattr(source, "at_hand", dict)
     monkeypatch.setattr(source, "hub_in_reach", lambda: reach)
     monkeypatch.setattr(source, "default_model", lambda: "nobody/no-such-model")
+    reads: list[str] = []
+
+    def read(options: PicturesOptions, picture: Picture, model: str) -> None:
+        reads.append(model)
+        read_picture(options, picture, model)
+
+    monkeypatch.setattr(source, "read_picture", read)
     page = bring(asked("pictures"), file())
     assert drawn(page)["title"] == "A cat"
     assert [code.value for code in page.code] == [MAKE]
-    assert translate(source.WAITS) in notes(page)
+    wanted = [f"{source.WAITS} {source.NO_MODEL}", *([str(source.OR_DOWNLOAD)] if reach else [])]
+    assert [*notes(page, "refusal"), *notes(page)] == wanted
     assert not any("Use the embedded" in button.label for button in page.button)
-    assert bool(notes(page, "refusal")) == reach, "a hub that is not in reach is not asked"
+    assert bool(reads) == reach, "a hub that is not in reach is not asked"
 
 
 def test_a_link_keeps_what_is_chosen_and_forgets_what_is_not_there() -> None:
