@@ -206,7 +206,8 @@ export function doubt(facts) {
 }
 
 /**
- * Return the clause that the sentence counts all tokens of the pivot's word, but the lines are those of one.
+ * Return the clause that the sentence counts all tokens of the pivot's word, but the lines and the framed row are those
+ * of one.
  * @param {Facts} facts
  */
 function piecesOf({ say, pivots, pivot }) {

@@ -41,7 +41,7 @@ export const WORDS = {
     "{points} percentage points below baseline (rank {rank} of {count} heads)",
   ),
   strongestHead: sentence("Largest {measure} from {query} to {key}: head {layer}-{head}"),
-  pieces: sentence("{word} is {count} tokens together; the lines show {token} alone"),
+  pieces: sentence("{word}: the numbers combine all {count} tokens; lines and frame show {token} alone"),
   toSink: sentence("{share} goes to a sink that is not a token"),
   missing: sentence("{share} of its attention is missing"),
   arcsFrom: sentence("Lines of attention from {word}: {words}"),
