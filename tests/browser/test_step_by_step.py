@@ -25,7 +25,7 @@ from tests.support.browser import PHONE, Problems
 from tests.support.looks import STREAMLITS_OWN, each_view
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
-from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
+from tests.support.visitor import DEEP_LINK, file_of, go_to, matched, open_page, read, stands, table_of, text_box
 from ui.pages.step_by_step.weight import STAGES
 from ui.show.text import format_share
 
@@ -91,6 +91,21 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     tired = trace.tokens.index("tired")
     expect(note(page, "“street” gives")).to_contain_text(f"“tired” {format_share(float(row[tired]))}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
+
+
+def test_a_typed_text_that_was_not_run_is_kept_on_the_next_page(page: Page, app_url: str) -> None:
+    open_page(page, app_url, PATH)
+    stands(page)
+    text_box(page).fill("A cat sat down.")
+    go_to(page, "compare")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    stands(page)
+    expect(text_box(page)).to_have_value("A cat sat down.")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Attention step by step")
+    expect(text_box(page)).to_have_value("A cat sat down.")
+    text_box(page).press("Enter")
+    expect(page).to_have_url(re.compile("text=A"))
 
 
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:

@@ -69,6 +69,29 @@ export function createPace(now = () => performance.now()) {
  */
 export const overwritten = (before, after, sent) => changed(before, after).filter((name) => !sent.has(after[name]));
 
+/**
+ * Create the store of the typed texts that were not submitted. A box on the next page continues with them if that page
+ * shows the same texts as the page where they were typed. They are lost when the page is reloaded.
+ */
+export function createDraft() {
+  /** @type {{page: ComposerData, typed: Record<string, string>}|null} */
+  let draft = null;
+  return {
+    /** Keep the typed texts of a box, or forget them if the page shows them. */
+    keep(/** @type {ComposerData} */ page, /** @type {Record<string, string>} */ typed) {
+      draft = changed(page, typed).length ? { page, typed } : null;
+    },
+    forget() {
+      draft = null;
+    },
+    /** Return the typed texts for a new box on a page, or null. */
+    take(/** @type {ComposerData} */ page) {
+      if (draft && changed(draft.page, page).length) draft = null;
+      return draft && draft.typed;
+    },
+  };
+}
+
 /** Return true if a key press submits the text. A key that ends an input method's composition does not. */
 export function submits(event) {
   return event.key === "Enter" && !event.shiftKey && !event.isComposing;
@@ -160,6 +183,7 @@ function fillExamples(select, examples) {
 }
 
 const boxes = new WeakMap();
+const draft = createDraft();
 
 /** Streamlit calls this function at the mount and after every change of the data, with the same root. */
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -169,12 +193,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (box?.tongue !== tongue) {
     box = renewed(root, box, tongue);
     boxes.set(root, box);
-    listen(box);
+    box.typed = listen(box);
   }
   box.send = (value) => setTriggerValue("submitted", value);
   const before = box.data;
   box.data = data;
   for (const name of overwritten(before, data, box.sent)) box.fields[name].area.value = data[name];
+  if (!before) resume(box, draft.take(data));
   if (!box.typing && box.sent.has(data.text)) box.sent.clear();
   box.pace.shown(data.text);
   markOutdated(box);
@@ -184,6 +209,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.pair) box.pairOpen = true;
   show(box);
 }
+
+/** Continue with texts that were typed on the page before; a live box reads them. */
+function resume(box, typed) {
+  if (!typed) return;
+  for (const name of FIELDS) box.fields[name].area.value = typed[name];
+  if (typed.pair) box.pairOpen = true;
+  box.typed();
+}
+
+/** Return the texts in all fields of the box. */
+const typedTexts = ({ fields }) => Object.fromEntries(FIELDS.map((name) => [name, fields[name].area.value]));
 
 /** Build the box, or rebuild it in another language; typed text stays. */
 function renewed(root, old, tongue) {
@@ -244,12 +280,14 @@ function submitting(box) {
   const submit = () => {
     timers.forEach(clearTimeout);
     box.typing = false;
+    draft.forget();
     send("");
   };
   const typed = (event) => {
     timers.forEach(clearTimeout);
     markOutdated(box);
-    if (event.isComposing || box.pace.isSlow() || !isLive(texts(box), box.data)) return;
+    draft.keep(box.data, typedTexts(box));
+    if (event?.isComposing || box.pace.isSlow() || !isLive(texts(box), box.data)) return;
     box.typing = true;
     timers[0] = setTimeout(follow, PAUSE);
     timers[1] = setTimeout(settle, SETTLED);
@@ -268,6 +306,7 @@ function submitting(box) {
   return { submit, typed };
 }
 
+/** Connect the box to its events; return the function that follows its typing. */
 function listen(box) {
   const { submit, typed } = submitting(box);
   box.read.addEventListener("click", submit);
@@ -294,7 +333,9 @@ function listen(box) {
     const example = box.data.examples[Number(box.examples.value)];
     box.examples.value = "";
     if (!example) return;
+    draft.forget();
     box.pairOpen = Boolean(example.pair);
     box.send({ text: example.text, pair: example.pair, target: "" });
   });
+  return typed;
 }

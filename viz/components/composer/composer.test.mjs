@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changed, createPace, isLive, linkOf, overwritten, submits } from "./composer.js";
+import { changed, createDraft, createPace, isLive, linkOf, overwritten, submits } from "./composer.js";
 
 const value = (text, pair = "") => ({ text, pair, target: "" });
 
@@ -19,6 +19,21 @@ test("a text that comes from the box does not overwrite what was typed since", (
   assert.deepEqual(overwritten(value("A cat"), value("A dog"), sent), ["text"]);
   assert.deepEqual(overwritten(null, value("A dog"), new Set([""])), ["text"]);
   assert.deepEqual(changed(value("A"), value("A")), []);
+});
+
+test("a typed text that was not submitted is kept for a page with the same text", () => {
+  const draft = createDraft();
+  draft.keep(value("A"), value("A cat"));
+  assert.deepEqual(draft.take(value("A")), value("A cat"));
+  assert.deepEqual(draft.take(value("A")), value("A cat"), "the box may be left again");
+  assert.equal(draft.take(value("A dog")), null);
+  assert.equal(draft.take(value("A")), null, "another text has taken its place");
+  draft.keep(value("A"), value("A cat"));
+  draft.keep(value("A"), value("A"));
+  assert.equal(draft.take(value("A")), null);
+  draft.keep(value("A"), value("A cat"));
+  draft.forget();
+  assert.equal(draft.take(value("A")), null, "it was submitted");
 });
 
 test("Enter submits, unless it begins a line or ends a composition", () => {
