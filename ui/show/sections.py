@@ -10,7 +10,7 @@ from ui.state.session import VIEW
 
 USE = gettext_lazy(
     "- Attention does not show what the model uses ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-    "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)); ablation does."
+    "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)); ablation tests it."
 )
 VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expanded) and of the visited pages
 

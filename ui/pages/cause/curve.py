@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.edits import EditSet, ablation_set, random_orders, removal_sets
 from attention.mask import FloatArray
-from i18n import _
+from i18n import _, typeset_number
 from ui.ablation.edits import Head
 from ui.ablation.effects import SEED
 from ui.input.controls import bound_widget
@@ -108,13 +108,16 @@ def _draw(
     show_notice(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), _("Ablation curve"), case.watch.unit)
     note = _(
-        "Random orders: {orders}, seed {seed}.",
+        "Ablated heads' outputs are zero. Random orders: {orders}, seed {seed}.",
         orders=len(random),
         seed=SEED,
     )
     effect = {"least": "smallest", "most": "largest"}[case.options.greedy]
     about = partial(
-        case.provenance, is_edited=False, each_step_ablates=f"the head that makes the total effect {effect}"
+        case.provenance,
+        is_edited=False,
+        heads=len(case.places),
+        each_step_ablates=f"the head that makes the total effect {effect}",
     )
     draw_chart(figure, "cause_curve", about=about, computation=computation, test=note)
     st.caption(note)
@@ -159,7 +162,14 @@ def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -
             )
         ]
     if random.size:
-        mean = float(random[:, half].mean())
-        average = times(mean, *case.watch.names) if case.watch.names else f"{mean:.2f}"
-        said.append(_("Random orders, mean after {half} heads: {average}.", half=half, average=average))
+        low, high = (typeset_number(f"{end:.2f}") for end in (random[:, half].min(), random[:, half].max()))
+        said.append(
+            _(
+                "Random orders, after {half} heads: {metric} {low} to {high}.",
+                half=half,
+                metric=case.watch.unit,
+                low=low,
+                high=high,
+            )
+        )
     return join_sentences(*said)

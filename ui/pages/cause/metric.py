@@ -183,8 +183,12 @@ class AnswerMetric:
 
     @property
     def unit(self) -> str:
-        """Return the name of the metric as an axis label, such as "log-odds of “he”"."""
-        return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
+        """Return the name of the metric as an axis label, such as "log-odds of “he” against “she”"."""
+        return (
+            _("log-odds of “{first}” against “{second}”", first=self.names[0], second=self.names[1])
+            if self.names
+            else _("cosine to the original vector")
+        )
 
     def effects(self, changes: FloatArray) -> FloatArray:
         """Return changes of the metric as the page shows them: unchanged for log-odds, 1 − cosine for a vector."""
@@ -194,7 +198,7 @@ class AnswerMetric:
     def effect(self) -> str:
         """Return the label of an effect, that is, of a change of the metric."""
         return (
-            _("change of the log-odds of “{word}”", word=self.names[0])
+            _("change of the log-odds of “{first}” against “{second}”", first=self.names[0], second=self.names[1])
             if self.names
             else _("change of the vector (1 − cosine)")
         )

@@ -161,14 +161,14 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
 def _describe_marks(found: PatchingResult) -> str:
     """Return sentences on the cells and, if effects are compared with random changes, on the marks."""
     cells = _(
-        "Cells: a token's vector, or a head's output before W_O at all tokens. Effect: 0 is the first text's "
-        "answer, 1 the second's, linear between."
+        "Cells: a token's vector (last row: in all layers), or a head's output before W_O at all tokens. Effect: 0 is "
+        "the first text's answer, 1 the second's, linear between."
     )
     if found.shift:
         return cells
     marks = _(
-        "Marked: beyond all {n} random changes at the same place (chance: 1 in {of}, uncorrected). "
-        "A random change is a vector in a random direction, as long as the patch's change.",
+        "Marked: towards the second answer, beyond all {n} random changes there (chance: 1 in {of}, one-sided, "
+        "uncorrected). A random change has a random direction and the patch's length.",
         n=COMPARED,
         of=COMPARED + 1,
     )

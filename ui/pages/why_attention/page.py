@@ -192,7 +192,7 @@ def how_to_read() -> None:
                 "compares all pairs, so any two tokens are one step apart "
                 "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
                 "- Short paths help to learn long-range dependencies; few sequential operations allow parallel work.\n"
-                "- The price is n²; the matrices of a real layer add n · d².\n"
+                "- The price is n².\n"
                 "- The trained networks are small: they show what each layer makes easy, not what large models do."
             )
         )
