@@ -46,9 +46,11 @@ def middle(
 ) -> tuple[float, float]:
     """Return the window coordinates, in pixels, of the centre of an image patch, once the page is at rest.
 
-    Parts above the image that appear late would move the patch away from the coordinates.
+    Parts above the image that appear late would move the patch away from the coordinates. The image is scrolled into
+    view, since no pointer reaches a patch above the window.
     """
     rest(page)
+    page.locator(canvas).evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
     grid, picture = trace.source.grid, trace.picture
     assert grid
     assert picture
