@@ -14,7 +14,7 @@ from attention.comparison import by_words
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.delimited import rows
-from probing.statistics import LEAST_P, LEVEL, holm, two_sided
+from probing.statistics import LEAST_P, LEVEL, holm, two_sided, verdict
 from probing.text_files import decoded_or_guessed
 
 SEED = 20261122
@@ -72,20 +72,21 @@ class ControlledChange:
         return self.more.n if self.within else self.change.n + self.control.n
 
     def verdict(self, head: int) -> str:
-        """Return "more" if a head changes significantly more in pairs than in control pairs.
+        """Return "more" or "less" if a head changes significantly more or less in pairs than in control pairs.
 
         Otherwise return "not clearly more", or "" if there are no control pairs.
         """
-        if not self.has_test:
-            return ""
-        return (
-            gettext_lazy("more") if self.p[head] <= LEVEL and self.apart[head] > 0 else gettext_lazy("not clearly more")
-        )
+        return verdict(float(self.p[head]), float(self.apart[head])) if self.has_test else ""
 
     @property
     def apart(self) -> Numbers:
         """Return each head's mean change in text pairs minus its mean change in control pairs, shape (head,)."""
         return self.more.mean if self.within else self.change.mean - self.control.mean
+
+    @property
+    def less_heads(self) -> Integers:
+        """Return the indices of the heads that change significantly less in pairs than in control pairs."""
+        return np.flatnonzero((self.p <= LEVEL) & (self.apart < 0)) if self.has_test else np.zeros(0, np.intp)
 
     @property
     def more_heads(self) -> Integers:

@@ -74,7 +74,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     open_page(page, app_url, PATH, text=FAMOUS, stage="weights")
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
     expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.0%} of its attention")
-    expect(note(page, "Head 3-1")).to_contain_text(f"Its score is {score:.2f}")
+    expect(note(page, "Head 3-1")).to_contain_text(f"Its score before softmax: {score:.2f}")
     drawn(page)
     worked = formula(page, r"q \cdot k")
     dot = float(trace.query(3, 1)[IT] @ trace.key(3, 1)[ANIMAL])

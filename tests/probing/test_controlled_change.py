@@ -122,7 +122,8 @@ def test_no_head_is_said_to_change_less() -> None:
     values[~control, 0] /= 50
     found = compare_with_control(values, control, group)
     assert found.p[0] < 0.001
-    assert found.verdict(0) == "not clearly more"
+    assert found.verdict(0) == "less"
+    assert found.less_heads.tolist() == [0]
     assert found.more_heads.size == 0
 
 

@@ -31,7 +31,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_notebook_menu, theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import csv_table, download_table, page_provenance, request_provenance
-from ui.show.text import format_comma_list, format_small, join_sentences, percent
+from ui.show.text import TOO_FEW, format_comma_list, format_small, join_sentences, percent
 from viz.components.matrices.matrices import About
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.theme import sides
@@ -230,7 +230,7 @@ def _describe_correlations(with_effect: dict[str, float], rows: dict[str, FloatA
     effect, tested = rows[EFFECT], len(with_effect)
     perfect = rank_p_values(effect[None], effect)  # the least p-value of any method
     if tested * perfect[0] > LEVEL:
-        return _("Too few words to test rank correlations (n = {words}).", words=len(effect))
+        return translate(TOO_FEW)
     ordered = sorted(with_effect, key=with_effect.__getitem__)
     shown = dict.fromkeys([ordered[-1], ordered[0], *({ATTENTION} & set(ordered))])  # each method once
     clauses = [f"{translate(name).lower()} {typeset_number(f'{with_effect[name]:.2f}')}" for name in shown]

@@ -68,7 +68,7 @@ def serve_trace(request: Request, make: Callable[[Trace, ViewOptions], Response]
             known = hmac.compare_digest(query.get("seal", "").encode(), trace_seal(asked).encode())
             trace = get_trace_store().find(asked) if known else None
             if trace is None:
-                return PlainTextResponse(_("It left the memory; open or run it again."), 410)
+                return PlainTextResponse(_("It left the memory; load it again."), 410)
             return make(trace, look)
         except (BadRequest, UserError, Unavailable) as error:
             return PlainTextResponse(translate(error_message(error)), 400)

@@ -149,7 +149,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
         show_notice(refusal.message)
         return None
     if trace is None:
-        show_notice(_("It left the memory; open or run it again."), role="status")
+        show_notice(_("It left the memory; load it again."), role="status")
     elif trace.picture is not None:
         show_notice(_("This file is of a picture. Open it in Image attention."), role="status")
         return None

@@ -91,7 +91,7 @@ def describe_relation(relation: str) -> str:
 def describe_power(links: int) -> str:
     """Return a warning that a test of ``links`` links, which are few, misses weak relations."""
     return _(
-        "Tests of at most {most} links miss weak relations; Head atlas and Scores of larger files test more.",
+        "Tests of at most {most} links miss weak relations.",
         most=links,
     )
 

@@ -104,7 +104,7 @@ def join_sentences(*said: str) -> str:
     return translate(lists.join_sentences(*said))
 
 
-TOO_FEW = gettext_lazy("Too few for this test: nothing can be significant.")
+TOO_FEW = gettext_lazy("Too few texts or words to test: nothing can be significant.")
 SMALL = 0.0001  # Probabilities below this value are shown in scientific notation.
 
 

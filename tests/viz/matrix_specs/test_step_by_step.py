@@ -110,7 +110,7 @@ def test_the_sentence_says_the_weight_and_its_rank() -> None:
     best, worst = int(row.argmax()), int(row.argmin())
     said = sentence(WeightPlace(trace, "encoder", 1, 2, 3, best))
     assert f"{row[best]:.0%} of its attention (rank 1 of 6 keys)" in said
-    assert f"Its score is {trace.scores(1, 2)[3, best]:.2f}" in said
+    assert f"Its score before softmax: {trace.scores(1, 2)[3, best]:.2f}" in said
     assert "(rank 6 of 6 keys)" in sentence(WeightPlace(trace, "encoder", 1, 2, 3, worst))
 
 

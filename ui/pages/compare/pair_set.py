@@ -165,7 +165,7 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions, res
     """
     note = _(
         "Mean Jensen–Shannon divergence over pairs, rows scaled to the compared words; pairs that share a "
-        "text count once. Maps share a scale. Ring: changes more with meaning than wording (α = 0.05)."
+        "text count once. Ring: changes more with meaning than wording (α = 0.05)."
     )
     test = join_sentences(*result, note)
     told = found.across

@@ -236,7 +236,7 @@ def describe_pair_set(found: PairSet) -> list[str]:
     """Describe the heads that change more with the meaning than with the wording, and the pairs left out."""
     sentences = [_describe_tested(found) if found.across.has_test else _describe_untested(found)]
     if found.one_word is not None:
-        sentences.append(_fair(found, found.one_word))
+        sentences += filter(None, [_fair(found, found.one_word)])
     if found.left_out:
         many, reason = len(found.left_out), found.left_out[-1]
         sentences.append(_("Pairs skipped: {many:,}. {reason}", many=many, reason=reason))
@@ -289,9 +289,13 @@ def _describe_most(found: PairSet, most: int) -> str:
 def _fair(found: PairSet, one: ControlledChange) -> str:
     """Describe that the kinds of pairs differ in numbers of words, and the result without that confound.
 
-    ``one`` is the result for the pairs that differ in a single word.
+    ``one`` is the result for the pairs that differ in a single word. Return "" if the numbers of words cannot explain
+    the result, because no head changes more in the pairs that differ in more words.
     """
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
+    across = found.across
+    if across.has_test and not len(across.more_heads if change > control else across.less_heads):
+        return ""
     said = _(
         "Changes differ in {change:.1f} words on average, controls in {control:.1f}, which may explain the difference.",
         change=change,
@@ -314,9 +318,17 @@ def _can_be_significant(across: ControlledChange) -> bool:
 
 
 def _more_heads(found: PairSet, across: ControlledChange) -> str:
-    """Return the number of heads that change more with the meaning, and the names of at most MOST_NAMED of them."""
+    """Return the numbers of heads that change more or less with the meaning, and the names of those that change more.
+
+    At most MOST_NAMED are named.
+    """
     heads = sorted((int(at) for at in across.more_heads), key=lambda at: -found.meaning_excess[at])
-    counted = _("{many} of {size} heads change more with meaning than wording", many=len(heads), size=len(across.p))
+    counted = _(
+        "{many} of {size} heads change more with meaning than wording, {less} less",
+        many=len(heads),
+        size=len(across.p),
+        less=len(across.less_heads),
+    )
     if not heads:
         return counted
     names, rest = format_comma_list([found.name(at) for at in heads[:MOST_NAMED]]), len(heads) - MOST_NAMED

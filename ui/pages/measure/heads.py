@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attention.head_names import head_label
+from attention.spreadsheet import file_stem
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
@@ -30,7 +31,7 @@ from ui.show.scored_links import (
 )
 from ui.show.sections import open_section
 from ui.show.tables import download_button, draw_table
-from ui.show.text import TOO_FEW, format_comma_list, join_sentences
+from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, has_chance_line, relation_scores
@@ -45,9 +46,10 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
 }
 CHOSEN = gettext_lazy("Heads (also with random weights) and rules are chosen and scored on different sentences.")
 CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates share a half and count together in tests. With candidates, the rule (nearest, "
-    "earlier or subject) is the best on all links, never below chance. Candidates count with their strongest tokens."
+    "Sentences with the same candidates share a half and count together. With candidates, the rule (nearest, earlier "
+    "or subject) is the best on all links, never below chance; their strongest tokens count."
 )
+NO_HEADROOM = gettext_lazy("The rule misses too few links for a head to be significantly better.")
 MOST_LINES = 24  # relations in the figure; the table has all
 MOST_NAMED = 5  # heads that a sentence names
 
@@ -146,7 +148,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
             )
         )
     if not found.can_be_significant(row.relation, tests, held_out=True):
-        said.append(translate(TOO_FEW))
+        said.append(translate(NO_HEADROOM))
     return join_sentences(*said)
 
 
@@ -242,7 +244,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     mark_heads(figure, above, "circle-open", theme())
     result = describe_counts(mine, untrained, ways[way].lower() if len(found.corpus.directions) > 1 else "")
     if not found.can_be_significant(relation, len(mine) * len(found.corpus.directions), held_out=False):
-        result = join_sentences(result, translate(TOO_FEW))
+        result = join_sentences(result, translate(NO_HEADROOM))
     show_notice(result, role="status")
     left, right = st.columns(2)
     direction = "the better of both" if way == "best" else translate(ways[way])
@@ -350,13 +352,14 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direc
     ``direction`` names the direction of the rows, which may be each head's better one; "" if there is only one.
     """
     best = max(mine, key=lambda row: row.accuracy)
+    largest = [head_label(row.layer, row.head) for row in mine if row.accuracy == best.accuracy]
     said = _(
         "{relation}, all sentences ({links:,} links, none held out): {many} of {size} heads are significantly above "
         "the baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=f"{best.relation} ({direction})" if direction else best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more]),
-        head=head_label(best.layer, best.head),
+        head=format_comma_list(largest[:MOST_NAMED]) + (" …" if len(largest) > MOST_NAMED else ""),
         size=len(mine),
         rule=best.baseline,
         mean=sum(row.accuracy for row in mine) / len(mine),
@@ -378,20 +381,25 @@ MEANINGS = {  # of the columns of the files
     "accuracy, baseline": "percent of links found",
     "chance": "percent of links that a guess between two candidates finds; empty if every word competes",
     "low, high": "95% interval (Wilson), links taken as independent",
-    "direction": "the better of both",
+    "direction": "the better of both; source to target: of all candidates, the target gets most of the source's "
+    "attention; target to source: of all candidates, the target gives the source most attention",
     "p": "two-sided sign-flip test, paired by sentence (those with the same candidates together), Holm-corrected for "
     "heads and directions of a relation",
 }
 
 
-def files(found: CorpusScores, relation: str) -> None:
-    """Draw the table of all heads for a relation, and the downloads of the scores for all relations."""
+def files(found: CorpusScores, options: MeasureOptions, relation: str) -> None:
+    """Draw the table of all heads for a relation, and the downloads of the scores for all relations.
+
+    The table is for the shown direction; the files have the better direction of each head.
+    """
     section = open_section(_("Every head"), "measure_heads_open")
     if section is None:
         return
     everything = rows(found.state.tally, found.corpus, found.chooser)
     known = corpus_provenance(found.corpus) | MEANINGS
-    mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
+    way = DIRECTIONS[way_of(options, found.corpus)]
+    mine = sorted(found.heads(relation, way), key=lambda row: -row.accuracy)
     with section:
         draw_table(
             {
@@ -422,7 +430,7 @@ def files(found: CorpusScores, relation: str) -> None:
         download_button(
             _("Save as JSON"),
             json.dumps(scores, indent=1),
-            "headlight-scores.json",
+            f"{file_stem('headlight-scores', known)}.json",
             about,
             kind=kind,
             place=right,

@@ -210,9 +210,9 @@ def how_to_read() -> None:
     """Draw the help text."""
     draw_reading_help(
         _(
-            "- A head's answer is the candidate with most attention: a word that the data names, else any "
-            "other word ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Other words count with the sum "
-            "of their tokens.\n"
+            "- A head's answer is the candidate that gets most of the word's attention; from the other end, the one "
+            "that gives it most ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). If the data names none, all "
+            "other words are candidates, with the sum of their tokens.\n"
             "- The baseline is the best rule, such as “the word before”. “More”: p ≤ 0.05 in a two-sided "
             "test, paired by sentence ([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
             "[Holm-corrected](https://doi.org/10.2307/4615733)."
@@ -234,5 +234,5 @@ def draw_view() -> None:
             maps(found, options, best.relation, head)
             draw_examples(found, options, best.relation, head, chosen)
             draw_sources(found, options, best.relation, head, chosen)
-            files(found, best.relation)
+            files(found, options, best.relation)
     how_to_read()

@@ -78,7 +78,7 @@ def sentence(spot: WeightPlace) -> str:
             whom=whom,
             who=who,
         )
-    return join_sentences(said, _("Its score is {score:.2f}.", score=score))
+    return join_sentences(said, _("Its score before softmax: {score:.2f}.", score=score))
 
 
 def only_weights(spot: WeightPlace) -> None:

@@ -9,9 +9,11 @@ from streamlit.testing.v1 import AppTest
 from attention.comparison import AlignedViews, changes, same_heads
 from attention.view import View
 from inference import EMBEDDED, LocalBackend, TraceRequest
+from probing.text_pairs import TextPair, compare_with_control
 from tests.support.asking import asked, notes, says, stands
 from tests.support.savedfiles import SavedBytes, parts, text_of
 from ui.pages.compare.pair_set import READY, pairs_csv
+from ui.pages.compare.pair_set_result import PairSet, describe_pair_set
 from ui.show.text import TOO_FEW, format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -100,6 +102,22 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
     stands(page)
+
+
+@pytest.mark.parametrize("larger", ["change", "control", "neither"])
+def test_numbers_of_words_explain_only_a_difference_of_the_same_direction(larger: str) -> None:
+    """Changes differ in two words and controls in one, so only larger changes can be due to the number of words."""
+    texts = [f"text {at}" for at in range(14)]
+    pairs = [pair for text in texts for pair in (TextPair(text, f"{text} a b"), TextPair(text, f"{text} a", True))]
+    control = np.array([pair.control for pair in pairs])
+    values = np.random.default_rng(0).uniform(0.1, 0.2, (28, 3))
+    values[control == (larger == "control")] += 0.2 * (larger != "neither")
+    across = compare_with_control(values, control, np.repeat(np.arange(14), 2))
+    found = PairSet(tuple(pairs), values.reshape(28, 1, 3), across, across, (), "")
+    counted, *confound = describe_pair_set(found)
+    more, less = {"change": (3, 0), "control": (0, 3), "neither": (0, 0)}[larger]
+    assert counted.startswith(f"{more} of 3 heads change more with meaning than wording, {less} less")
+    assert bool(confound) is (larger == "change")
 
 
 @pytest.mark.slow
