@@ -19,13 +19,14 @@ from i18n import _, translate
 from inference.byte_cache import ByteLru
 from probing import fine_tuning_changes
 from probing.fine_tuning_changes import TWINS, ChangeFacts
+from probing.statistics import LEVEL
 from probing.text_pairs import ControlledChange, Mean, Numbers, mean_of
 from training.jobs.job import JobStatus
 from ui.input.controls import head_name
 from ui.pages.teach.options import ROWS
 from ui.pages.teach.training_progress import describe_job
 from ui.show.tables import csv_table
-from ui.show.text import format_comma_list, format_small, join_sentences
+from ui.show.text import TOO_FEW, format_comma_list, format_small, join_sentences
 
 KEPT = 2**24  # The capacity of the cache in bytes.
 ROUNDING = 1e-4  # In bits. Saving the weights in half precision can cause smaller changes.
@@ -73,6 +74,11 @@ class HeadChanges:
     def heads_further(self) -> int:
         """Return the number of heads that changed significantly more than in the controls on these sentences."""
         return len(self.across.more_heads)
+
+    @property
+    def can_be_significant(self) -> bool:
+        """Return whether there are enough sentences for the test to find any head."""
+        return self.across.least_p <= LEVEL
 
     def as_map(self, values: Numbers) -> FloatArray:
         """Return ``values``, a number for each head, in the shape (layer, head)."""
@@ -132,26 +138,27 @@ def describe_wait(look: JobStatus) -> str:
 def describe_changes(found: HeadChanges) -> list[str]:
     """Return sentences on the mean change in the model and in the controls, and on the heads that differ.
 
-    If nothing changed (or less than rounding errors), the list has a single sentence.
+    If nothing changed (or less than rounding errors), the list has a single sentence. With too few sentences for the
+    test, it counts no heads, because none can differ significantly.
     """
     if found.facts.step == 0 or found.is_unchanged:
         return [_("No map changed beyond rounding.")]
     task = found.whole["task"]
     twins = [float(found.whole[who].mean[0]) for who in TWINS]
     where = "" if found.rows == "all" else _(" in {rows}", rows=translate(found.facts.telling))
-    return [
-        _(
-            "The maps{where} changed by {bits} bits on average{interval}; with shuffled labels by "
-            "{less} and {more} ({n} held-out sentences).",
-            bits=bits(task.mean[0]),
-            where=where,
-            interval=interval(task, 0),
-            less=bits(min(twins)),
-            more=bits(max(twins)),
-            n=found.across.change.n,
-        ),
-        join_sentences(_describe_beyond(found), _describe_further(found)),
-    ]
+    mean = _(
+        "The maps{where} changed by {bits} bits on average{interval}; with shuffled labels by "
+        "{less} and {more} ({n} held-out sentences).",
+        bits=bits(task.mean[0]),
+        where=where,
+        interval=interval(task, 0),
+        less=bits(min(twins)),
+        more=bits(max(twins)),
+        n=found.across.change.n,
+    )
+    if not found.can_be_significant:
+        return [join_sentences(mean, translate(TOO_FEW))]
+    return [mean, join_sentences(_describe_beyond(found), _describe_further(found))]
 
 
 def _describe_beyond(found: HeadChanges) -> str:
@@ -170,7 +177,7 @@ def _describe_further(found: HeadChanges) -> str:
     Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
     """
     return _(
-        "Heads that changed more than in the controls: {many}. With only two controls, this is uncertain.",
+        "Heads that changed significantly more than in the controls: {many}. With two controls, this is uncertain.",
         many=found.heads_further,
     )
 
@@ -183,7 +190,9 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
         for mean in (across.change, across.control)
     )
     name = head_name(*head)
-    if head in found.heads_beyond:
+    if not found.can_be_significant:
+        said = translate(TOO_FEW)
+    elif head in found.heads_beyond:
         said = _("It exceeds chance.")
     elif across.verdict(at) == "more":
         said = _("It changed more than in the controls; another shuffle may do so too.")

@@ -17,6 +17,7 @@ from attention.spreadsheet import MARK
 from attention.tokens import TokenRow
 from inference.tasks.edit_effects import Effect
 from inference.tasks.labels import CHOICE, LabelAnswer, WordTags
+from probing.fine_tuning_changes import compare_drift, load_by_model
 from tests.support.asking import LONGEST, notes, says
 from tests.support.comparedfolders import LOOK, SHOWN, job
 from ui.pages.teach.changes_effects import effects_without
@@ -24,10 +25,12 @@ from ui.pages.teach.changes_results import (
     HEADS,
     change_provenance,
     describe_changes,
+    describe_head,
     describe_wait,
     heads_csv,
     load_changes,
 )
+from ui.show.text import TOO_FEW
 
 
 def script(folder: str) -> None:
@@ -146,6 +149,18 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     found = load_changes(job(tmp_path / "other", step=0).folder / "changes", "all")
     assert found is not None
     assert describe_changes(found) == [unchanged]
+
+
+def test_too_few_sentences_for_the_test_give_no_count_of_heads(tmp_path: Path) -> None:
+    folder = job(tmp_path).folder / "changes"
+    found = load_changes(folder, "all")
+    assert found is not None
+    each = load_by_model(folder, "all")
+    few = replace(found, across=compare_drift(each["task"][:4], each["twin"][:4]))
+    (mean,) = describe_changes(few)
+    assert mean.endswith(TOO_FEW)
+    assert describe_head(few, (1, 2)).endswith(TOO_FEW)
+    assert "significantly more than in the controls: 1" in describe_changes(found)[1]
 
 
 @pytest.mark.parametrize(
