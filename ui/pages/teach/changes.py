@@ -21,6 +21,7 @@ from ui.pages.teach.changes_results import (
     describe_head,
     describe_wait,
     heads_csv,
+    heads_provenance,
     load_changes,
 )
 from ui.pages.teach.options import TeachOptions
@@ -28,6 +29,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices, explore_link
 from ui.show.tables import download_button
+from ui.show.text import join_sentences
 from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import NEW_MODEL, get_view_state
@@ -71,7 +73,7 @@ def draw_changes(look: JobStatus) -> None:
         heads_csv(found),
         "headlight-changed-heads.csv",
         _("All digits"),
-        provenance=change_provenance(look, found),
+        provenance=heads_provenance(look, found),
     )
     show_notice(describe_head(found, head), role="status")
     draw_head(look, found, head)
@@ -103,6 +105,12 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
         (told.control.mean, _("Shuffled-label control"), {"limit": limit}),
         (told.more.mean, _("Difference"), {"diverging": True, "meaning": (_("less"), _("more"))}),
     )
+    note = _(
+        "Cells: heads; Jensen–Shannon divergence of their maps before and after, mean over sentences. Control: "
+        "two trainings on shuffled labels. Ring: larger than the control (two-sided permutation test, Holm) by "
+        "{ahead:.1f} times the controls' largest difference.",
+        ahead=fine_tuning_changes.AHEAD,
+    )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
         if number == 0:
@@ -113,15 +121,9 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
             place=place,
             on_click=partial(on_head_click, found.shape[1]),
             about=partial(change_provenance, look, found),
+            test=join_sentences(*describe_changes(found), note),
         )
-    st.caption(
-        _(
-            "Cells: heads; Jensen–Shannon divergence of their maps before and after, mean over sentences. Control: "
-            "two trainings on shuffled labels. Ring: larger than the control (two-sided permutation test, Holm) by "
-            "{ahead:.1f} times the controls' largest difference.",
-            ahead=fine_tuning_changes.AHEAD,
-        )
-    )
+    st.caption(note)
 
 
 def _layers(look: JobStatus, found: HeadChanges) -> None:
@@ -133,8 +135,14 @@ def _layers(look: JobStatus, found: HeadChanges) -> None:
     }
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
     figure = by_layer(lines, theme(), _("Change by layer"))
-    draw_chart(figure, "changed_layers", about=partial(change_provenance, look, found))
-    st.caption(_("Mean over a layer's heads; 95% bootstrap intervals over sentences."))
+    note = _("Mean over a layer's heads; 95% bootstrap intervals over sentences.")
+    draw_chart(
+        figure,
+        "changed_layers",
+        about=partial(change_provenance, look, found),
+        test=join_sentences(describe_changes(found)[0], note),
+    )
+    st.caption(note)
 
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
@@ -235,16 +243,21 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
             format_func=lambda number: f"{steps[number - 1]:,}",
         )
     values, name = film.bits[found.rows], head_name(*head)
+    recorded = {"sentences": len(found.facts.shown_sentences), "step": steps[frame]}
+
+    def provenance() -> dict[str, Any]:
+        return {**change_provenance(look, found), **recorded, "controls": None}
+
     left, right = st.columns(2)
     title = _("Step {step:,}", step=steps[frame])
     limit = max(float(values.max()), 1e-6)
     figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
-    draw_chart(figure, "changed_film_map", place=left, about=partial(change_provenance, look, found))
+    draw_chart(figure, "changed_film_map", place=left, about=provenance)
     figure = by_step(
         steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("Change over training"),
         frame=frame, kept=found.facts.step,
     )  # fmt: skip
-    draw_chart(figure, "changed_film_line", place=right, about=partial(change_provenance, look, found))
+    draw_chart(figure, "changed_film_line", place=right, about=provenance)
     seen = found.facts.sentences[found.facts.shown_sentences[0]]
     names = seen.pieces or ()
     maps = film.maps[:, head[0], head[1]].astype("float32")

@@ -95,7 +95,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         uses_csv(found, uses),
         "headlight-changed-used.csv",
         _("All digits"),
-        provenance={**change_provenance(look, found), "rows": found.rows, "sentences": uses.size.n},
+        provenance={**change_provenance(look, found), "ablated_in_sentences": uses.size.n},
     )
 
 
@@ -149,7 +149,7 @@ def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArr
 
 def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
     """Return a CSV of each head's change by fine-tuning and its ablation effects, with intervals."""
-    names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
+    names = ["layer", "head", "task (bits)", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)
     lines: list[list[object]] = [

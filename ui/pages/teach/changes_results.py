@@ -18,7 +18,7 @@ from attention.mask import FloatArray
 from i18n import _, translate
 from inference.byte_cache import ByteLru
 from probing import fine_tuning_changes
-from probing.fine_tuning_changes import TWINS, ChangeFacts
+from probing.fine_tuning_changes import AHEAD, TWINS, ChangeFacts
 from probing.statistics import LEVEL
 from probing.text_pairs import ControlledChange, Mean, Numbers, mean_of
 from training.jobs.job import JobStatus
@@ -31,11 +31,25 @@ from ui.show.text import TOO_FEW, format_comma_list, format_small, join_sentence
 KEPT = 2**24  # The capacity of the cache in bytes.
 ROUNDING = 1e-4  # In bits. Saving the weights in half precision can cause smaller changes.
 MOST_NAMED = 6  # The sentence lists at most so many heads.
-HEADS = [
-    "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",
-    "task less twins", "less twins, low", "less twins, high", "verdict over sentences", "p over sentences, corrected",
-    "ahead of the twins in distance", "ahead needed, all heads corrected", "beyond chance",
-]  # fmt: skip
+HEADS = {  # the columns of the saved table, with their definitions
+    "map rows": "the rows of each map that are compared",
+    "layer": "from 0",
+    "head": "from 0",
+    "task (bits)": "change of the fine-tuned model: divergence of its maps from the initial maps, mean over sentences",
+    "task, low": "of the 95% bootstrap interval over sentences, empty for few sentences; likewise below",
+    "task, high": "",
+    "controls (bits)": "change of the shuffled-label controls, mean of both",
+    "controls, low": "",
+    "controls, high": "",
+    "task − controls (bits)": "their difference",
+    "difference, low": "",
+    "difference, high": "",
+    "verdict": "more: the difference is positive and significant at the level 0.05",
+    "p, Holm-corrected": "of a two-sided permutation test of task and controls within sentences, for all heads",
+    "lead (distance)": "task minus mean of the controls in Jensen–Shannon distance, the square root of the divergence",
+    "needed lead (distance)": f"{AHEAD:.1f} times the largest difference of the controls in any head",
+    "beyond chance": "the verdict is more, and the lead exceeds the needed lead",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,11 +255,11 @@ def heads_csv(found: HeadChanges) -> str:
         of_rows = load_changes(found.folder, rows)
         if of_rows is not None:
             lines += _lines(of_rows)
-    return csv_table(HEADS, lines)
+    return csv_table(list(HEADS), lines)
 
 
 def change_provenance(look: JobStatus, found: HeadChanges) -> dict[str, Any]:
-    """Return the provenance of a table of changes: the training, its settings and the sentences."""
+    """Return the provenance of numbers on changes: the training, its settings, the sentences and the measure."""
     facts = found.facts
     return {
         "model": look.job.name,
@@ -254,9 +268,28 @@ def change_provenance(look: JobStatus, found: HeadChanges) -> dict[str, Any]:
         "task": facts.kind,
         "seed": look.job.settings.seed,
         "step": facts.step,
-        "sentences": len(facts.sentences),
-        "telling_rows": facts.telling,
+        "sentences": found.across.change.n,
+        "map_rows": _describe_rows(found),
+        "measure": "Jensen–Shannon divergence of a head's maps before and after fine-tuning, mean over rows",
+        "controls": f"{len(TWINS)} trainings on shuffled labels, {facts.step} steps each",
     }
+
+
+def heads_provenance(look: JobStatus, found: HeadChanges) -> dict[str, Any]:
+    """Return the provenance of the table of all heads, which has both kinds of rows, with its columns' definitions."""
+    each = [one for rows in ROWS if (one := load_changes(found.folder, rows)) is not None]
+    columns = {name: about for name, about in HEADS.items() if about}
+    return {
+        **change_provenance(look, found),
+        "sentences": {_describe_rows(one): one.across.change.n for one in each},
+        "map_rows": [_describe_rows(one) for one in each],
+        "columns": columns,
+    }
+
+
+def _describe_rows(found: HeadChanges) -> str:
+    """Return the rows of the maps that are compared, in the page's words."""
+    return "all tokens" if found.rows == "all" else f"label positions, {found.facts.telling}"
 
 
 def _lines(found: HeadChanges) -> list[list[object]]:
@@ -264,7 +297,7 @@ def _lines(found: HeadChanges) -> list[list[object]]:
     means = (told.change, told.control, told.more)
     return [
         [
-            found.rows,
+            _describe_rows(found),
             *found.place(at),
             *(_none_if_nan(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high)),
             told.verdict(at),

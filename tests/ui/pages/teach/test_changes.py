@@ -28,9 +28,11 @@ from ui.pages.teach.changes_results import (
     describe_head,
     describe_wait,
     heads_csv,
+    heads_provenance,
     load_changes,
 )
 from ui.show.text import TOO_FEW
+from viz.paper.notebook import figure_methods
 
 
 def script(folder: str) -> None:
@@ -189,9 +191,28 @@ def test_the_file_has_every_head_for_both_kinds_of_rows(tmp_path: Path) -> None:
     assert found is not None
     assert change_provenance(look, found)["training"] == "=<b>a task</b>"
     rows = list(csv.DictReader(io.StringIO(heads_csv(found).removeprefix(MARK))))
-    assert list(rows[0]) == HEADS
-    assert [(row["rows"], row["layer"], row["head"]) for row in rows] == [
-        (rows, str(layer), str(head)) for rows in ("all", "telling") for layer in range(2) for head in range(3)
+    assert list(rows[0]) == list(HEADS)
+    assert [(row["map rows"], row["layer"], row["head"]) for row in rows] == [
+        (rows, str(layer), str(head))
+        for rows in ("all tokens", "label positions, the row of [CLS]")
+        for layer in range(2)
+        for head in range(3)
     ]
     assert [at for at, row in enumerate(rows) if row["beyond chance"] == "True"] == [5, 11]
-    assert float(rows[5]["task in bits"]) == pytest.approx(float(found.across.change.mean[5]))
+    assert float(rows[5]["task (bits)"]) == pytest.approx(float(found.across.change.mean[5]))
+    assert set(heads_provenance(look, found)["columns"]) < set(HEADS)
+
+
+def test_the_methods_name_the_rows_the_measure_and_the_controls(tmp_path: Path) -> None:
+    look = job(tmp_path)
+    folder = look.folder / "changes"
+    every, telling = (
+        figure_methods("Task", change_provenance(look, found), "")
+        for rows in ("all", "telling")
+        if (found := load_changes(folder, rows)) is not None
+    )
+    assert "map rows: all tokens;" in every
+    assert "map rows: label positions, the row of [CLS];" in telling
+    for methods in (every, telling):
+        assert "Jensen–Shannon divergence" in methods
+        assert "controls: 2 trainings on shuffled labels, 40 steps each" in methods
