@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from attention.answer_windows import LENGTH, SHORTEST, STRIDE, BestSpans
 from inference.errors import UserError
-from inference.files.packages import sha256
 from inference.settings import Settings as Machine
 from probing.command import open_backend
 from probing.labelled.answer_scores import baseline_scores, score_answer, score_answers
@@ -36,7 +35,7 @@ from training.finetune.command import (
     time_budget,
 )
 from training.finetune.evaluation import Scores
-from training.finetune.export import PREDICTIONS, count_scorings, markdown_cell, recipe, save
+from training.finetune.export import PREDICTIONS, count_scorings, describe_run, markdown_cell, recipe, save
 from training.finetune.model_setup import reopen_model
 from training.finetune.settings import FinetuneSettings
 from training.finetune.trainer import load_best_weights, read_mark
@@ -165,6 +164,7 @@ def _export(questions: QuestionSet, run: AnswerRun, settings: FinetuneSettings, 
         "seconds": round(run.progress.seconds, 1),
         "rates": schedule.to_json(run.progress.schedule),
         "scorings": 1 + count_scorings(folder),
+        **describe_run(run, settings, folder, questions.name),
     }
     (folder / PREDICTIONS).write_text(_predictions(asked, best, said, run.no_answer), encoding="utf-8")
     (folder / SCORES).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -203,7 +203,7 @@ def _card(questions: QuestionSet, run: AnswerRun, found: Scores, settings: Finet
         start=markdown_cell(run.start),
         no_answer=KNOWS if run.no_answer else KNOWS_NOT,
         folder=questions.called or folder.name,
-        digest=sha256(folder / "model.safetensors"),
+        digest=found["weights_sha256"],
         scores="\n".join(f"- {name.replace('_', ' ')}: {value:.3f}" for name, value in found["test"].items()),
         predictions=PREDICTIONS,
         data=markdown_cell(questions.name),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from inference.files.checkpoint import WEIGHTS
 from inference.files.packages import sha256
 from probing.labelled.data_checks import LengthFit
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
@@ -94,7 +95,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
         what=f"{what}: {', '.join(markdown_cell(name) for name in test['classes'])}.",
         start=markdown_cell(found["model"]),
         folder=task.called or folder.name,
-        digest=sha256(folder / "model.safetensors"),
+        digest=found["weights_sha256"],
         scores="\n".join(f"- {name}: {test[key]:.3f}" for key, name in NAMES.items() if key in test),
         of=of,
         classes="\n".join(_score_row(name, one) for name, one in test["classes"].items()),
@@ -132,9 +133,20 @@ def recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
         "frozen layers": settings.frozen,
         "weight decay": run.learning.weight_decay,
         "clip": run.learning.clip,
+        "length": run.length,
         "warm-up": run.progress.schedule.warm_up,
         "last step": run.progress.schedule.last,
         "bf16": run.precision.bf16,
+    }
+
+
+def describe_run(run: FinetuneRun, settings: FinetuneSettings, folder: Path, data: str) -> dict[str, Any]:
+    """Return the entries of the scores that identify a saved model: its data, epochs, settings and weights."""
+    return {
+        "data": data,
+        "epochs": round(run.progress.step / run.batches.in_a_pass, 2),
+        "recipe": recipe(run, settings),
+        "weights_sha256": sha256(folder / WEIGHTS),
     }
 
 
@@ -191,6 +203,7 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
         "seconds": round(run.progress.seconds, 1),
         "rates": schedule.to_json(run.progress.schedule),
         "scorings": 1 + count_scorings(folder),
+        **describe_run(run, settings, folder, task.name),
     }
     lines = (json.dumps(row, ensure_ascii=False) for row in _predictions(labels, rows, said))
     (folder / PREDICTIONS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

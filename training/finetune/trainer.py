@@ -310,7 +310,8 @@ def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its clas
         given.train, start.tokenizer.pad_token_id, settings.batch or batch(start.fresh), settings.seed
     )
     descent = optimiser(start.model, learning)
-    facts = given.facts | {"length": given.length, "batch": batches.size, "rate": learning.rate}
+    facts = given.facts | {"length": given.length, "batch": batches.size, "rate": learning.rate,
+                           "train_rows": given.rows[0], "steps_per_epoch": batches.in_a_pass}  # fmt: skip
     plan = _Plan(settings, given.rows[1], folder, facts)
     progress, every, asked = _progress(start.model, descent, batches, where, plan)
     metrics = Metrics(folder, progress.metrics_bytes)

@@ -71,6 +71,15 @@ class Training:
         return sources.PREFIX + self.id
 
     @property
+    def data_title(self) -> str:
+        """Return the part of the title that names the data set; the rest names the initial model.
+
+        >>> new_job("", "own.csv · BERT", "classify", model="bert").data_title
+        'own.csv'
+        """
+        return self.title.rpartition(" · ")[0] or self.title
+
+    @property
     def slug(self) -> str:
         """Return the title as a file name that is valid on any system.
 
@@ -118,6 +127,14 @@ class JobStatus:
     def has_model(self) -> bool:
         """Return True if the fine-tuned model is saved with its scores and predictions."""
         return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the settings with which the training began, such as its batch; {} before its first step."""
+        try:
+            found: dict[str, Any] = json.loads((self.model / "run" / "task.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
         """Return the logged rows of the kind ``kind``, such as "step", in a phase of the job.

@@ -201,6 +201,8 @@ def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path
     folder = tmp_path / "out"
     assert packages.is_intact(folder)
     assert json.loads((folder / "evaluation.json").read_text(encoding="utf-8")) == found
+    assert found["weights_sha256"] == packages.sha256(folder / "model.safetensors")
+    assert found["recipe"]["batch"] == FAST.batch
     for file in folder.rglob("*"):
         if file.is_file():
             assert str(tmp_path).encode() not in file.read_bytes(), file

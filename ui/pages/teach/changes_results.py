@@ -263,6 +263,7 @@ def change_provenance(look: JobStatus, found: HeadChanges) -> dict[str, Any]:
     facts = found.facts
     return {
         "model": look.job.name,
+        "data": f"{found.across.change.n} held-out sentences of {look.job.data_title}",
         "training": look.job.title,
         "before": facts.start,
         "task": facts.kind,

@@ -57,7 +57,7 @@ class TeachOptions(PaginationOptions):
     rate: str = option(
         "",
         label=gettext_lazy("Learning rate"),
-        help=gettext_lazy("Peak, after a warm-up over 6% of the steps; then linear decay"),
+        help=gettext_lazy("Peak, after warm-up over 6% of steps; then linear decay"),
         choices={rate: rate or FOUND for rate in RATES},
     )
     length: int | None = None  # The maximum number of tokens of a text; None for the default of the task.

@@ -39,7 +39,7 @@ BOXES = {
 ABOUT = {
     "train": gettext_lazy(
         "At most 50 MB and 250,000 rows; stays on this machine. Without further files, the seed "
-        "draws 10% dev and 10% test rows."
+        "draws about 10% dev and 10% test rows per label."
     ),
     "dev": gettext_lazy("Choose the best step."),
     "test": gettext_lazy("Scored once, at the end."),

@@ -20,6 +20,7 @@ from probing.labelled.evaluation import (
     per_label,
 )
 from probing.labelled.predictions import ROWS, TestPredictions, ToldRow, load_predictions, worst_first
+from ui.pages.teach.training_progress import BASELINES, CHOICE, MEASURES
 from ui.show.tables import csv_table, download_button
 from viz.figures.theme import truncate
 
@@ -81,11 +82,34 @@ def save_table(
          key=f"teach_save_{file}", provenance=evaluation_provenance(found.scores, model))  # fmt: skip
 
 
-def evaluation_provenance(scores: Mapping[str, Any], model: str) -> dict[str, str]:
-    """Return the provenance of scores on test rows: the model, the number of rows, and the training."""
-    about = {name: str(scores.get(name, "")) for name in ("task", "seed", "steps")}
-    rows = scores.get("rows", {}).get("test", "all")
-    return {"model": model, "data": f"{rows} test rows", **about, "started from": str(scores.get("model", ""))}
+def evaluation_provenance(scores: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Return the provenance of scores on test rows: the model, the rows, the settings and the choice of the step.
+
+    Models that were saved by earlier versions lack the data, the batch and the learning rate.
+    """
+    rows, recipe, dev = scores.get("rows", {}), scores.get("recipe", {}), scores.get("dev") or {}
+    task, data = scores.get("task", ""), f"{rows.get('test', 'all')} test rows"
+    baseline = scores.get("test", {}).get(f"baseline_{MEASURES.get(task)}")
+    known = {
+        "model": model,
+        "weights_sha256": scores.get("weights_sha256"),
+        "data": f"{data} of {scores['data']}" if scores.get("data") else data,
+        "task": task,
+        "seed": str(scores.get("seed", "")),
+        "steps": str(scores.get("steps", "")),
+        "started from": scores.get("model"),
+        "train_rows": rows.get("train"),
+        "dev_rows": rows.get("dev"),
+        "epochs": scores.get("epochs"),
+        "batch": recipe.get("batch"),
+        "peak_learning_rate": recipe.get("rate"),
+        "most_tokens": recipe.get("length"),
+        "frozen_layers": recipe.get("frozen layers"),
+        "step": dev.get("step"),
+        "choice": CHOICE.format(measure=MEASURES[task]) if task in MEASURES else None,
+        "baseline": None if baseline is None else f"{BASELINES[task]} {baseline:.3f}",
+    }
+    return {name: value for name, value in known.items() if value not in (None, "")}
 
 
 def describe_evaluation(scores: Mapping[str, Any]) -> str:
@@ -94,19 +118,27 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
     dev = scores.get("dev") or {}
     chosen = (
         _(
-            " step {step:,} was chosen on {rows:,} dev rows;",
+            " step {step:,} was chosen on {rows:,} dev rows (ties: lower loss);",
             step=dev["step"],
             rows=scores["rows"]["dev"],
         )
         if dev
         else ""
     )
+    recipe = scores.get("recipe")
+    settings = recipe and _(
+        " ({epochs:.1f} epochs, batch {batch}, learning rate {rate:g})",
+        epochs=scores["epochs"],
+        batch=recipe["batch"],
+        rate=recipe["rate"],
+    )
     return _(
-        "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
+        "{model}, {rows:,} train rows, {steps:,} steps{settings} in {minutes:.1f} minutes{stopped}, seed "
         "{seed};{chosen} test rows scored {scorings}×.",
         model=scores["model"],
         rows=scores["rows"]["train"],
         steps=scores["steps"],
+        settings=settings or "",
         minutes=scores["seconds"] / 60,
         stopped=stopped,
         seed=scores["seed"],

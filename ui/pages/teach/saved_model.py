@@ -99,7 +99,6 @@ def _pages(look: JobStatus) -> None:
             _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
-            help=_("Tries the model on a test sentence"),
         )
         if look.job.model != CHARACTERS:
             before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text, pair=there.pair)

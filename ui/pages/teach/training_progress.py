@@ -30,13 +30,15 @@ BASELINES = {  # as in training.finetune.command and answer_command; tags have n
     "answer": gettext_lazy("sentence with most words of the question"),
 }
 Line = Mapping[str, Any]
+CHOICE = (  # the rule of training.finetune.trainer.Mark
+    "trained step with the highest dev {measure}, then the lowest dev loss (scores below 0.05 count as equal)"
+)
 SCORES, LOSSES = "teach_scores", "teach_losses"
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
 ACCESS = gettext_lazy(
-    "Anyone with the link may see this training and save the model. Only the browser that began "
-    "it can stop or remove it."
+    "Anyone with the link can see and save this training. Only the browser that began it can stop or remove it."
 )
 COLLAPSED = gettext_lazy(
     "Two evaluations predicted “{only}” for every dev row. Lower the learning rate, or add minutes or rows."
@@ -132,7 +134,8 @@ def curves(look: JobStatus) -> None:
     Draw nothing before the first evaluation.
     """
     kind = look.job.kind
-    scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in look.lines("evaluation", "teach")]
+    evaluations = look.lines("evaluation", "teach")
+    scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in evaluations]
     learned = [(int(line["step"]), float(line["loss"])) for line in look.lines("step", "teach")]
     if not scored:
         return
@@ -141,8 +144,9 @@ def curves(look: JobStatus) -> None:
     baseline = float(counted[-1][MEASURES[kind]]) if counted else None
     dashed = None if baseline is None else (translate(BASELINES[kind]), baseline)
     # The role is not "status", because the text changes every few seconds.
-    show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
-    made = {"data": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    kept = [point for point, line in zip(scored, evaluations, strict=True) if line.get("best")]
+    show_notice(describe_best((kept or scored)[-1], NAMES[kind], baseline), role="note")
+    made = curve_provenance(look, baseline)
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
     figure = learning_curve(scored, theme(), _("Dev score"), translate(NAMES[kind]),
@@ -160,13 +164,37 @@ def curves(look: JobStatus) -> None:
     )
 
 
-def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
-    """Return a sentence on the best score so far, compared with the baseline if it is known.
+def curve_provenance(look: JobStatus, baseline: float | None) -> dict[str, Any]:
+    """Return the provenance of the training curves: the data, the initial model, and all settings that are known."""
+    job, facts, plans = look.job, look.facts(), look.lines("plan", "teach")
+    last, per_epoch = plans[-1]["last"] if plans else None, facts.get("steps_per_epoch")
+    known = {
+        "data": job.data_title,
+        "model": job.model,
+        "revision": job.revision,
+        "task": job.kind,
+        "train_rows": facts.get("train_rows"),
+        "dev_rows": facts.get("dev_rows"),
+        "planned_steps": last,
+        "epochs": round(last / per_epoch, 1) if last and per_epoch else None,
+        "batch": facts.get("batch"),
+        "peak_learning_rate": facts.get("rate"),
+        "most_tokens": facts.get("length"),
+        "frozen_layers": job.settings.frozen,
+        "seed": str(job.settings.seed),
+        "choice": CHOICE.format(measure=MEASURES[job.kind]),
+        "baseline": None if baseline is None else f"{BASELINES[job.kind]} {baseline:.3f}",
+    }
+    return {name: value for name, value in known.items() if value is not None}
 
-    >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
+
+def describe_best(best: tuple[int, float], measure: str, baseline: float | None) -> str:
+    """Return a sentence on the step whose weights are kept and its score, compared with the baseline if it is known.
+
+    >>> describe_best((13, 0.9), "accuracy", 0.95)
     'Best so far: dev accuracy 0.900 at step 13. Baseline: 0.950.'
     """
-    step, score = max(scored, key=lambda point: point[1])
+    step, score = best
     said = _("Best so far: dev {measure} {score:.3f} at step {step:,}.", measure=measure, score=score, step=step)
     if baseline is None:
         return said

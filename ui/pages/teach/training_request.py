@@ -15,6 +15,7 @@ from inference.hub_cards import ModelCard
 from probing.labelled.data_checks import passage_texts
 from probing.labelled.labeled_texts import HeadKind, LabeledDataset, uses_spaces
 from probing.labelled.squad import QuestionSet
+from training.finetune.settings import LEAST_STEPS
 from training.jobs.job import CHARACTERS, FinetuneSettings, Training, default_settings, new_job
 from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
@@ -32,7 +33,7 @@ LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of to
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
 STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
 ABOUT_START = gettext_lazy("Pretrained models need few examples; random weights suit any language.")
-LIMIT = gettext_lazy("Minutes or epochs, whichever ends first")
+LIMIT = gettext_lazy("Minutes or epochs, whichever ends first; if epochs, at least {steps} steps", steps=LEAST_STEPS)
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
@@ -181,7 +182,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help=_("The training is queued; it can be stopped and continued."),
+        help=_("Queued; can be stopped and continued."),
     )
     show_notice(
         WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"
@@ -206,7 +207,7 @@ def describe_training(wanted: TrainingRequest) -> str:
     said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":
         return said
-    return join_sentences(said, _("Two equally long controls with shuffled labels follow, then the comparison."))
+    return join_sentences(said, _("Two controls with shuffled labels follow."))
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:

@@ -18,9 +18,10 @@ from tests.support.asking import choose, notes, says
 from tests.support.toldfolders import HOSTILE
 from ui.pages.teach import results_rows
 from ui.pages.teach.results import headline
-from ui.pages.teach.results_data import EvaluationResults, load_results
+from ui.pages.teach.results_data import EvaluationResults, evaluation_provenance, load_results
 from ui.pages.teach.results_figures import describe_worst
 from ui.state.view_state import ViewState
+from viz.paper.notebook import figure_methods
 
 TAGGED = [
     ("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O O", (0.9, 0.8, 0.99, 0.97)),
@@ -171,6 +172,16 @@ def test_a_training_that_was_stopped_says_so(texts: Path) -> None:
     found = load_results(texts)
     assert "stopped early" in headline(changed(found, finished=False))[-1]
     assert "stopped" not in headline(found)[-1]
+
+
+def test_the_settings_are_in_the_sentence_and_in_the_methods(texts: Path) -> None:
+    recipe = {"rate": 0.0002, "batch": 16, "length": 64, "frozen layers": 0}
+    found = changed(load_results(texts), data="own.csv", epochs=50.0, recipe=recipe, weights_sha256="28537960")
+    assert "50 steps (50.0 epochs, batch 16, learning rate 0.0002) in" in headline(found)[-1]
+    said = figure_methods("Scores", evaluation_provenance(found.predictions.scores, "taught/tiny"), "")
+    assert said.startswith("Scores: 60 test rows of own.csv, taught/tiny (weights SHA-256 28537960); computed")
+    for part in ("epochs: 50.0;", "batch: 16;", "peak learning rate: 0.0002;", "train rows: 1200;", "step: 40;"):
+        assert part in said
 
 
 def test_many_labels_are_added_up_in_the_figure_and_the_reader_says_how_many(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,9 @@ from training.jobs import job as jobs
 from training.jobs.job import Training
 from training.jobs.queue import NO_JOB
 from ui.pages.teach.own_files import WANTED
-from ui.pages.teach.training_progress import BASELINES
+from ui.pages.teach.training_progress import BASELINES, curve_provenance
+from ui.run.fine_tuning import queue
+from viz.paper.notebook import figure_methods
 
 ME = "a" * 22
 MINE = hashlib.sha256(ME.encode()).hexdigest()[:32]
@@ -71,6 +74,23 @@ def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(plac
     press(page, "Stop")
     says(page, "Stopping")
     assert not buttons(page)
+
+
+def test_the_best_step_is_that_of_the_saved_weights(place: Path) -> None:
+    tied = [plan(133), evaluation(20, accuracy=1.0), evaluation(40, accuracy=1.0),
+            {**evaluation(60, accuracy=1.0), "best": False}]  # fmt: skip
+    says(opened(put(place, lines=tied)), "accuracy 1.000 at step 40.")
+
+
+def test_the_methods_of_the_curves_name_the_model_once_and_every_setting(place: Path) -> None:
+    job = put(place, lines=HALF_WAY)
+    facts = {"batch": 16, "rate": 0.0002, "length": 64, "train_rows": 22, "dev_rows": 4, "steps_per_epoch": 2}
+    (place / job.id / "model" / "run" / "task.json").write_text(json.dumps(facts))
+    said = figure_methods("Dev score", curve_provenance(queue().look(job.id), 0.75), "")
+    assert said.startswith("Dev score: Toys, characters; computed with")
+    settings = "train rows: 22; dev rows: 4; planned steps: 133; epochs: 66.5; batch: 16; peak learning rate: 0.0002;"
+    for part in (settings, "frozen layers: 0;", "lowest dev loss", "logistic regression 0.750"):
+        assert part in said
 
 
 def test_nobody_else_can_stop_it(place: Path) -> None:

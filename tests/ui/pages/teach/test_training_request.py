@@ -20,6 +20,7 @@ from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.squadfiles import letters
 from tests.support.taughtfolders import put, taught_in
+from training.finetune.settings import LEAST_STEPS
 from training.jobs import job
 from training.jobs import job as jobs
 from training.jobs import job as packed
@@ -52,6 +53,13 @@ def own(**query: object) -> AppTest:
 def job_in(place: Path) -> Training:
     (folder,) = (folder for folder in place.iterdir() if folder.is_dir())
     return jobs.read(folder)
+
+
+def test_the_limits_name_the_least_number_of_steps() -> None:
+    page = asked("teach")
+    helps = [box.help for box in page.number_input if box.label in ("Minutes", "Epochs")]
+    assert len(helps) == 2
+    assert all(f"at least {LEAST_STEPS} steps" in help for help in helps)
 
 
 def cells(page: AppTest, at: int) -> dict[str, list[object]]:
