@@ -68,6 +68,10 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
         colorbar={**color_bar(), "y": 0, "yref": "container", "yanchor": "bottom", "tickformat": ".0%"},
         hoverinfo="skip",
         hoverongaps=False,
+        meta={  # columns of the table
+            "count": counts.tolist(),
+            "share of true label": np.where(some, counts / np.maximum(some, 1), np.nan).tolist(),
+        },
         xgap=1,
         ygap=1,
     )
@@ -77,6 +81,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     _add_points(figure, theme, counts, labels, unit, rest)
     _frame(figure, theme, size, chosen)
     above = CONFUSION_ABOVE + _label_axes(figure, labels)
+    axes = {"x": _("Predicted label"), "y": _("True label")}
     cell = CELL if size <= SQUARE else CONFUSION_ROW if size <= NAMED else LOW
     figure.update_layout(
         height=above + BAR + cell * size,
@@ -84,6 +89,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
         title={"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 12}},
         showlegend=False,
         hovermode="closest",
+        meta={axis: (title, [*map(escape_label, labels)]) for axis, title in axes.items()},
     )
     add_color_note(figure, theme, _("Rows: true; columns: predicted; colour: share of the row"))
     return figure

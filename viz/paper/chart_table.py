@@ -33,7 +33,7 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     - ``series``, the name of the trace;
     - ``x`` and ``y``, and ``z`` for the value of a cell, renamed to the title of their axis or colour scale, if any;
     - ``minus`` and ``plus``, the lengths of error bars;
-    - ``text``, and the columns of a trace's ``meta``.
+    - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``.
 
     On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
     layout's ``meta`` may give an axis another name and other labels. Empty columns are left out.
@@ -63,7 +63,8 @@ def _with_labels(rows: list[dict[str, Any]], name: str, layout: dict[str, Any]) 
     """
     given = layout.get(f"{name}axis", {})
     _title, labels = (layout.get("meta") or {}).get(name, ("", given.get("ticktext") or ()))
-    names = dict(zip(given.get("tickvals", ()), (plain_text(str(text)) for text in labels), strict=False))
+    positions = range(len(labels)) if given.get("tickvals") is None else given["tickvals"]
+    names = dict(zip(positions, (plain_text(str(text)) for text in labels), strict=False))
     labelled = [{**row, f"{name}_label": names.get(row.get(name))} for row in rows]
     places = [row[name] for row in rows if isinstance(row.get(name), int | float) and float(row[name]).is_integer()]
     if not names or not places or any(place not in names for place in places):
@@ -121,7 +122,11 @@ def _cells(trace: Trace) -> list[dict[str, Any]]:
         list(range(count)) if trace.get(name) is None else list(trace[name])
         for name, count in zip(("x", "y"), values.shape[::-1], strict=True)
     )
-    return [{"x": across[column], "y": down[row], "z": float(value)} for (row, column), value in np.ndenumerate(values)]
+    columns = {name: np.asarray(cells) for name, cells in (trace.get("meta") or {"z": values}).items()}
+    return [
+        {"x": across[column], "y": down[row], **{name: cells[row, column].item() for name, cells in columns.items()}}
+        for row, column in np.ndindex(values.shape)
+    ]
 
 
 def _connects(trace: Trace) -> bool:

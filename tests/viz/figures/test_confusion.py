@@ -11,6 +11,7 @@ from tests.viz.figures.test_vectors_figures import cell_texts
 from viz.figures.evaluation import NAMED, SQUARE, confusion
 from viz.figures.theme import LIGHT, Figure
 from viz.figures.vectors import picked_pair
+from viz.paper.chart_table import axis_names, chart_table
 
 COUNTS = np.array([[12345, 5, 0], [1, 0, 3], [0, 0, 0]])
 LABELS = ["<b>a</b>", "a name that is much longer than there is room for", "\u202eturned"]
@@ -31,6 +32,19 @@ def test_colours_are_shares_of_the_row_and_nothing_is_blank() -> None:
         heat.z, [[12345 / 12350, 5 / 12350, np.nan], [0.25, np.nan, 0.75], [np.nan, np.nan, np.nan]]
     )
     assert cell_texts(figure) == [["12k", "5", ""], ["1", "", "3"], ["", "", ""]]
+
+
+@pytest.mark.parametrize("size", [2, NAMED + 1])
+def test_the_table_has_counts_and_plain_labels_by_axis(size: int) -> None:
+    table = chart_table(of_size(size))
+    assert list(table) == ["series", "Predicted label", "True label", "count", "share of true label"]
+    assert table["Predicted label"][:2] == ["label 0", "label 1"]
+    assert table["True label"][:size] == ["label 0"] * size
+    assert table["count"][:2] == [1, 0]
+    assert table["share of true label"][:2] == [1.0, 0.0]
+    assert axis_names(of_size(size)) == ["Predicted label", "True label"]
+    named = chart_table(drawn())["True label"]
+    assert list(dict.fromkeys(named)) == LABELS
 
 
 def test_every_cell_that_counts_something_can_be_picked() -> None:
