@@ -328,6 +328,11 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
         margin={"t": ABOVE + BAR, "b": WORDS},
         showlegend=False,
         hovermode="closest",
+        meta={
+            "x": (_("Word"), [escape_label(word) for word in words]),
+            "y": (_("Layer"), names),
+            "z": (_("patching effect"), ()),
+        },
     )
     return figure
 

@@ -36,7 +36,7 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``.
 
     On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
-    layout's ``meta`` may give an axis another name and other labels. Empty columns are left out.
+    layout's ``meta`` may give an axis, or the colours, another name and other labels. Empty columns are left out.
     """
     layout = figure.layout.to_plotly_json()
     rows: list[dict[str, Any]] = []
@@ -81,9 +81,9 @@ def _column_names(layout: dict[str, Any], columns: list[str]) -> dict[str, str]:
     """Return the name of each column: the title of its axis, or of the colours, if no other column has that name."""
     subtitle = (layout.get("title", {}).get("subtitle") or {}).get("text")
     titles = {name: (layout.get(f"{name}axis", {}).get("title") or {}).get("text") for name in ("x", "y")}
-    titles |= {name: title for name, (title, _labels) in (layout.get("meta") or {}).items()}
     first = (subtitle or "").split(";")[0]
     titles["z"] = "" if ":" in first else first  # a colon explains colours
+    titles |= {name: title for name, (title, _labels) in (layout.get("meta") or {}).items()}
     names = {name: name for name in columns}
     for name, title in titles.items():
         said = plain_text(title or "").strip()

@@ -13,9 +13,10 @@ from tests.support.gallery import FIGURES
 from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.head_maps import head_map
 from viz.figures.head_scatter import head_scatter
+from viz.figures.layers import patching_map
 from viz.figures.theme import LIGHT
 from viz.figures.token_bars import bars
-from viz.paper.chart_table import chart_table
+from viz.paper.chart_table import axis_names, chart_table
 from viz.paper.tables import table_file
 
 
@@ -25,6 +26,15 @@ def test_a_head_map_has_a_row_for_each_head() -> None:
     assert (table["Head"], table["Layer"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(np.array(table["Logits"], np.float32).reshape(2, 3), values)
     assert set(table["series"]) == {"Effect"}
+
+
+def test_a_patching_map_names_its_axes() -> None:
+    figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "Patched")
+    table = chart_table(figure)
+    assert list(table) == ["series", "Word", "Layer", "patching effect"]
+    assert table["Word"][:2] == ["it", "<b>"]
+    assert table["Layer"][::2] == ["into layer 0", "into layer 1", "every layer"]
+    assert axis_names(figure) == ["Word", "Layer", "patching effect"]
 
 
 def test_bars_have_the_names_of_their_tokens() -> None:
