@@ -187,15 +187,17 @@ def decimals_of_difference(whole: float, part: float) -> int:
 
 
 def percent(probability: float) -> str:
-    """Format a probability with two decimals, or with two significant digits if it is below 0.01.
+    """Format a probability with two decimals, three just below 1, or two significant digits below 0.01.
 
     Below SMALL, use scientific notation with one digit.
 
-    >>> percent(0.3149), percent(0.00123), percent(3.2e-7)
-    ('0.31', '0.0012', '3 × 10⁻⁷')
+    >>> percent(0.3149), percent(0.00123), percent(3.2e-7), percent(0.9991)
+    ('0.31', '0.0012', '3 × 10⁻⁷', '0.999')
     """
     return (
-        f"{probability:.2f}"
+        f"{probability:.3f}"
+        if 0.995 <= probability < 1
+        else f"{probability:.2f}"
         if probability >= 0.01
         else f"{probability:.2g}"
         if probability >= SMALL

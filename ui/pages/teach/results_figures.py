@@ -38,22 +38,20 @@ from viz.figures.vectors import picked_pair
 from viz.paper.notebook import Computation
 
 FEW_CASES = 20  # Scores of labels with less support are marked as unreliable.
-FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
-    "class": gettext_lazy("Label"),
-    "kind": gettext_lazy("Label"),
+    "label": gettext_lazy("Label"),
     "precision": gettext_lazy("Precision"),
     "recall": gettext_lazy("Recall"),
     "F1": gettext_lazy("F1"),
     "support": gettext_lazy("Support"),
-    "said": gettext_lazy("Predicted"),
+    "predicted": gettext_lazy("Predicted"),
     "low": gettext_lazy("Low"),
     "high": gettext_lazy("High"),
 }
 SHARES = ("precision", "recall", "F1", "low", "high")
 LITTLE = 100  # With fewer predictions the sentence warns of a small sample.
 WHAT = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words tagged as entities")}
-COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
+COLUMNS = ["confidence from", "to", "answers", "mean confidence", "accuracy", "low", "high"]
 MOST = 60  # The maximum number of labels in the figure.
 UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
 
@@ -62,7 +60,7 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     """Draw the table of scores by label, a note on rare labels and the CSV export."""
     found, each = results.predictions, results.each
     st.subheader(_("Scores by label"))
-    names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
+    names = ["label", "precision", "recall", "F1", "support", "predicted", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     shown = {
@@ -139,7 +137,7 @@ def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None
     )
     st.caption(about)
     rows = [[one.start, one.end, one.answers, one.sure, one.right, one.low, one.high] for one in bins]
-    save_table(COLUMNS, rows, "sureness", found, model)
+    save_table(COLUMNS, rows, "calibration", found, model)
 
 
 def bins_of(told: Calibration) -> list[Bin]:
@@ -222,7 +220,7 @@ def draw_confusion(results: EvaluationResults, model: str, saved: str) -> None:
         about = _("{about} Columns follow the rows.", about=about)
     st.caption(about)
     rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
-    save_table(["true \\ said", *found.labels], rows, "confusion", found, model)
+    save_table(["true \\ predicted", *found.labels], rows, "confusion", found, model)
 
 
 def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:

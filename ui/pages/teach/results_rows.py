@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,7 +16,7 @@ from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table
 from ui.run.notices import show_notice
 from ui.show.microscope import explore_link
-from ui.show.scored_links import paginate
+from ui.show.scored_links import ScoredEntry, paginate
 from ui.show.text import format_comma_list, join_sentences, percent
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
@@ -38,7 +39,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
     show_notice(select_rows(every), role="status")
-    shown = paginate(every, TeachOptions, options, translate(HITS))
+    shown = paginate(every, TeachOptions, with_rows(options, every), translate(HITS))
     for number, row in enumerate(shown):
         chips = (
             _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
@@ -49,6 +50,12 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
     st.caption(join_sentences(translate(ORDER), *marks))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(results.rows, found.labels)
     save_table(names, lines, "rows", found, model)
+
+
+def with_rows(options: TeachOptions, rows: Sequence[ScoredEntry]) -> TeachOptions:
+    """Return the options, with all rows in place of the errors if no row is an error."""
+    without = options.outcome == "misses" and all(row.hit for row in rows)
+    return replace(options, outcome="all") if without else options
 
 
 def select_rows(rows: Sequence[ToldRow]) -> str:
@@ -130,7 +137,9 @@ def _by_text(rows: Sequence[ToldRow], labels: Sequence[str]) -> tuple[list[str],
         for row in rows
         if isinstance(row, TextPrediction)
     )
-    return ["text", "true", "said", "probability of said", "probability of true"], (list(line) for line in lines)
+    return ["text", "true", "predicted", "probability of predicted", "probability of true"], (
+        list(line) for line in lines
+    )
 
 
 def _by_word(rows: Sequence[ToldRow], _labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
@@ -141,4 +150,4 @@ def _by_word(rows: Sequence[ToldRow], _labels: Sequence[str]) -> tuple[list[str]
         if isinstance(row, TagPrediction)
         for place, tag, said, share in zip(row.words, row.tags, row.told, row.shares, strict=True)
     )
-    return ["row", "word", "true", "said", "probability of said"], (list(line) for line in lines)
+    return ["row", "word", "true", "predicted", "probability of predicted"], (list(line) for line in lines)

@@ -109,6 +109,11 @@ def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts
     assert all(strip["title"].startswith("Miss") for strip in strips(page))
 
 
+def test_rows_that_are_all_right_are_shown(tmp_path: Path) -> None:
+    folder = toldfolders.texts(tmp_path, ("a", "b"), [("one", 0, (0.9, 0.1)), ("two", 1, (0.2, 0.8))])
+    assert [strip["title"][:3] for strip in strips(asked(folder))] == ["Hit", "Hit"]
+
+
 def test_a_label_that_is_not_there_is_no_cell(texts: Path) -> None:
     says(asked(texts, true=99, said=0), "19 test rows")
 
