@@ -25,10 +25,11 @@ from inference.settings import Settings, cores
 from probing.labelled.files import MOST_ROWS
 from probing.labelled.labeled_texts import HeadKind, LabeledDataset, LabeledText, TaggedText
 from probing.labelled.squad import GoldAnswer, PassageQuestion, QuestionSet
-from training.finetune.settings import CHARACTERS, FinetuneSettings
+from training.finetune.settings import CHARACTERS, LEAST_STEPS, FinetuneSettings
 
 __all__ = [
     "CHARACTERS",
+    "LEAST_STEPS",
     "FinetuneSettings",
     "JobStatus",
     "Phase",

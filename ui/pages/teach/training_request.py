@@ -15,8 +15,7 @@ from inference.hub_cards import ModelCard
 from probing.labelled.data_checks import passage_texts
 from probing.labelled.labeled_texts import HeadKind, LabeledDataset, uses_spaces
 from probing.labelled.squad import QuestionSet
-from training.finetune.settings import LEAST_STEPS
-from training.jobs.job import CHARACTERS, FinetuneSettings, Training, default_settings, new_job
+from training.jobs.job import CHARACTERS, LEAST_STEPS, FinetuneSettings, Training, default_settings, new_job
 from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
 from ui.pages.teach.data import TaskData, checks, pick_data, show_data

@@ -20,11 +20,10 @@ from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.squadfiles import letters
 from tests.support.taughtfolders import put, taught_in
-from training.finetune.settings import LEAST_STEPS
 from training.jobs import job
 from training.jobs import job as jobs
 from training.jobs import job as packed
-from training.jobs.job import CHARACTERS, Training
+from training.jobs.job import CHARACTERS, LEAST_STEPS, Training
 from ui.pages.teach.own_files import WANTED
 from ui.pages.teach.training_request import fitting
 
