@@ -27,6 +27,7 @@ LONGEST = 60  # maximum length of a name in characters
 BRACKETS = {"(": ")", "[": "]", "<": ">"}
 QUOTES, FINAL = "\"'`“”‘’«»‹›「」『』 ", ".,;:!?。、"
 ARTICLE = re.compile(r"(?:the|an?) ")
+SPECIAL = re.compile(r"\[(\S+)\]|<(\S+)>")  # a special token, such as [CLS] or <s>
 
 
 def head_label(layer: int, head: int) -> str:
@@ -65,12 +66,16 @@ def parse_head(text: str) -> tuple[int, int] | None:
 def bare_word(text: str) -> str:
     """Return a typed word in the form in which words are compared.
 
-    Case, quotes, spaces, final punctuation and a leading article do not count, unless nothing else is left.
-    ``bareWord`` in viz/components/site/question.js has the same rule.
+    Case, quotes, spaces, final punctuation, brackets around a token and a leading article do not count, unless nothing
+    else is left. ``bareWord`` in viz/components/site/question.js has the same rule.
 
     >>> bare_word("The “dog”."), bare_word("an  Apple"), bare_word("the"), bare_word("?")
     ('dog', 'apple', 'the', '?')
+    >>> bare_word("[CLS]"), bare_word("<s>"), bare_word("[]")
+    ('cls', 's', '[]')
     """
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     word = plain.strip(QUOTES).rstrip(FINAL + QUOTES)
+    if special := SPECIAL.fullmatch(word):
+        return special[1] or special[2]
     return ARTICLE.sub("", word, count=1).lstrip(QUOTES) if ARTICLE.match(word) else word or plain

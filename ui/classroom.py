@@ -180,7 +180,7 @@ def _field(question: Question, key: str, own: str | None) -> None:
     helps = {
         "number": _("A number such as {example}", example=question.example),
         "head": _("Layer and head from 0, such as 3-7 or L3H7"),
-        "word": _("One word of the text"),
+        "word": _("One word or token"),
         "text": _("A sentence of your own"),
     }
     hint = helps[question.kind]

@@ -59,7 +59,9 @@ def test_a_name_gives_its_numbers_back(layer: int, head: int) -> None:
         ),
         *((word, word) for word in ("the", "a", "an", "theory", "anna dog", "hot dog", "dogs", ".", "?", "")),
         ("“The”.", "the"),
+        *((text, "cls") for text in ("CLS", "[CLS]", "[cls].", "“[CLS]”", "<cls>")),
+        *((text, text) for text in ("[]", "<", "[two words]")),
     ],
 )
-def test_articles_quotes_and_final_punctuation_do_not_count(text: str, word: str) -> None:
+def test_articles_quotes_brackets_and_final_punctuation_do_not_count(text: str, word: str) -> None:
     assert bare_word(text) == word

@@ -194,6 +194,7 @@ CASES: list[tuple[str, CheckedAnswer, list[Any]]] = [
         ["the dog", "A  DOG.", "“an dog”", "the ‘dog’!", "dog。", "dog…", "hot dog", "the", "dogs"],
     ),
     ("word", CheckedAnswer("the", gettext_lazy("")), ["the", "“The”.", "a", "the dog"]),
+    ("word", CheckedAnswer("[CLS]", gettext_lazy("")), ["[cls].", "CLS", "<CLS>", "[]", "[CLS", "[SEP]"]),
     ("word", CheckedAnswer(".", gettext_lazy("")), [".", "“.”", "?", ""]),
     ("choice", CheckedAnswer("a", gettext_lazy("")), ["a", "b"]),
     ("token", CheckedAnswer(3, gettext_lazy("")), [3, 4]),

@@ -37,13 +37,16 @@ const [QUOTES, FINAL] = ["\"'`“”‘’«»‹›「」『』 ", ".,;:!?。�
 const [OPENING, CLOSING] = [new RegExp(`^[${QUOTES}]+`), new RegExp(`[${FINAL}${QUOTES}]+$`)];
 
 /**
- * Return a typed word in the form in which words are compared: in capitals, without quotes, final punctuation and a
- * leading article, unless nothing else is left. The rule is that of `bare_word` in attention/head_names.py.
+ * Return a typed word in the form in which words are compared: in capitals, without quotes, final punctuation, brackets
+ * around a token and a leading article, unless nothing else is left. The rule is that of `bare_word` in
+ * attention/head_names.py.
  * @param {string} text
  */
 export function bareWord(text) {
   const plain = text.normalize("NFKC").toUpperCase().replace(/\s+/g, " ").trim();
   const word = plain.replace(OPENING, "").replace(CLOSING, "");
+  const special = word.match(/^(?:\[(\S+)\]|<(\S+)>)$/);
+  if (special) return special[1] ?? special[2];
   return /^(THE|AN?) /.test(word) ? word.replace(/^\S+ /, "").replace(OPENING, "") : word || plain;
 }
 
