@@ -462,7 +462,7 @@ def _draw_navigation(alone: bool) -> None:
         st.button(
             _("Rejoin class"),
             key="class_back",
-            on_click=_rejoin_class,
+            on_click=follow_again,
             help=_("Opens your teacher's page, and follows"),
         )
     else:
@@ -474,7 +474,8 @@ def _draw_navigation(alone: bool) -> None:
         )
 
 
-def _rejoin_class() -> None:
+def follow_again() -> None:
+    """Follow the teacher from now on, whatever this session did in a class before."""
     st.session_state[ALONE] = False
     st.session_state.pop(FOLLOWED, None)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
-from ui.classroom import describe_missing
+from ui.classroom import describe_missing, follow_again
 from ui.pages.classroom.teacher_view import CLOSED, desk, show_storage_time, this_machine_only
 from ui.run.classes import forget_joined_class, join_class, rejoin_class, store, visitor_secret
 from ui.run.network import is_open
@@ -97,6 +97,7 @@ def _leave(code: str) -> None:
     with suppress(NotInClass):  # the class is closed, or the student has withdrawn
         store().leave(code, visitor_secret())
     forget_joined_class()
+    follow_again()
     classroom.leave()
 
 
@@ -122,6 +123,7 @@ def _join(code: str | None = None) -> None:
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence
     else:
+        follow_again()
         change_class(typed)
 
 
@@ -130,6 +132,8 @@ def _rejoin(code: str) -> None:
         rejoin_class(code)
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence
+    else:
+        follow_again()
 
 
 def _open() -> None:

@@ -143,6 +143,23 @@ def test_a_student_who_goes_on_alone_is_not_pulled_back() -> None:
 
 
 @pytest.mark.slow
+def test_a_student_who_left_and_joins_again_follows() -> None:
+    desk, code = opened()
+    seat = joined(code, "Anna", page="by_hand")
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    go(desk, "lessons")
+    seat.run()
+    for button in ("Rejoin class (Anna)", "Join"):
+        seat.button(key="class_alone_button").click().run()
+        go(seat, "classroom")
+        press(seat, "Leave the class")
+        go(seat, "classroom", **{"class": code})
+        press(seat, button)
+        assert "you follow your teacher" in marks(seat)
+        assert seat.title[0].value == desk.title[0].value
+
+
+@pytest.mark.slow
 def test_a_teacher_who_shares_again_is_followed_again() -> None:
     desk, code = opened()
     seat = joined(code, page="lessons")
