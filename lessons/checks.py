@@ -228,9 +228,8 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
     return CheckedAnswer(
         float(turned.sum()),
         gettext_lazy(
-            "{many} of {heads} heads turn from “{to}” to “{over}” (weights differ by over {least:g}).",
+            "{many} of {heads} heads turn from “{to}” to “{over}”.",
             many=int(turned.sum()),
-            least=by,
             heads=turned.size,
             to=to,
             over=over,

@@ -68,6 +68,11 @@ def test_by_hand(check: str, given: dict[str, Any], answer: Answer) -> None:
     assert right.accepts(answer)
 
 
+def test_turning_heads_are_counted_without_a_margin_of_zero() -> None:
+    said = found("heads_turning", word="b", to="a", over="c", other="another").said
+    assert str(said) == "0 of 2 heads turn from “a” to “c”."
+
+
 def test_heads_that_come_near_are_right_as_well() -> None:
     right = found("head_giving_most", word="a", to="c", within=0.15)
     assert right.accepts((0, 0))
