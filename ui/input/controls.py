@@ -268,7 +268,6 @@ def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[i
 
 LARGEST = 1e6  # Maximum absolute value.
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
-_FRACTION = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,][0-9]{3}){2,}|[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
@@ -277,23 +276,21 @@ def read_number(text: str) -> float:
 
     Raise UserError if the text is malformed or ambiguous, or if the number is larger than LARGEST.
 
-    >>> read_number("1e2"), read_number("1,5"), read_number("−2"), read_number("1/4"), read_number(" ")
+    >>> read_number("1e2"), read_number("1,5"), read_number("−2"), read_number("0.5/2"), read_number(" ")
     (100.0, 1.5, -2.0, 0.25, 0.0)
     """
     plain = text.strip().replace("−", "-")
     shown = f"“{text.strip()[:40]}”"
     if not plain:
         return 0.0
-    if _GROUPED.fullmatch(plain):
+    parts = [part.strip() for part in plain.split("/")]
+    if any(_GROUPED.fullmatch(part) for part in parts):
         raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5.", typed=shown))
-    fraction = _FRACTION.fullmatch(plain)
-    if fraction and float(fraction[2]):
-        value = float(fraction[1]) / float(fraction[2])
-    elif _NUMBER.fullmatch(plain):
-        value = float(plain.replace(",", "."))
-    else:
+    numbers = [float(part.replace(",", ".")) for part in parts if _NUMBER.fullmatch(part)]
+    if len(numbers) < len(parts) or len(parts) > 2 or not all(numbers[1:]):
         raise UserError(gettext_lazy("{typed} is not a number, such as 0.5, 1e2 or 1/3.", typed=shown))
-    if abs(value) > LARGEST:
+    value = numbers[0] / (numbers[1] if numbers[1:] else 1)
+    if not abs(value) <= LARGEST:  # NaN is out of range, too
         raise UserError(
             gettext_lazy("{typed} is out of range, from -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST)
         )

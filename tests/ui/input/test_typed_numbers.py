@@ -14,7 +14,7 @@ from ui.input.controls import LARGEST, format_shortest, read_number
     [
         ("1e2", 100), ("1E-2", 0.01), ("1,5", 1.5), (" -0,25 ", -0.25), ("−3", -3), ("+4", 4), (".5", 0.5),
         ("2.", 2), ("1/3", 1 / 3), ("-1/4", -0.25), ("", 0), ("1000000", LARGEST), ("1.234", 1.234), ("0,125", 0.125),
-        ("1500", 1500), ("1.5", 1.5),
+        ("1500", 1500), ("1.5", 1.5), ("34.5/1.5", 23), ("0,5 / 2", 0.25),
     ],
 )  # fmt: skip
 def test_what_is_meant(text: str, number: float) -> None:
@@ -30,6 +30,10 @@ def test_what_is_meant(text: str, number: float) -> None:
         ("1,500", "“1,500” may be thousands or a fraction"),
         ("1.500.000", "“1.500.000” may be thousands"),
         ("1/0", "“1/0” is not a number"),
+        ("1/2/3", "“1/2/3” is not a number"),
+        ("1/", "“1/” is not a number"),
+        ("1e999/1e999", "“1e999/1e999” is out of range"),
+        ("1,500/2", "“1,500/2” may be thousands"),
         ("two", "“two” is not a number, such as 0.5, 1e2 or 1/3."),
         ("1_000", "“1_000” is not a number"),
         ("nan", "“nan” is not a number"),
