@@ -143,7 +143,7 @@ def reply(code: str, seen: StudentView) -> None:
     if seen.own is None:
         _form(code, number, question, None)
     else:
-        show_notice(_("Your answer: {own}.", own=format_answer(question, seen.own)), role="status")
+        show_notice(_("Your answer: {own}.", own=_without_stop(format_answer(question, seen.own))), role="status")
         with st.expander(_("Question {number}", number=number), bool(problem)):
             _form(code, number, question, seen.own)
     if problem:
