@@ -7,6 +7,7 @@ import { _, speak } from "../shared/words.js";
 const CLASS = "headlight-projector"; // the class in assets/app.css
 const KEPT = "headlight-projector";
 const EXIT = "headlight-projector-exit";
+const TEXTLESS = /^(button|checkbox|color|file|image|radio|range|reset|submit)$/i; // types of inputs without text
 const OPEN = "[role=dialog], [role=listbox], [role=menu]"; // elements that Escape closes first
 
 /** @type {(() => void)|null} */
@@ -19,7 +20,8 @@ let unlisten = null;
 export function typing(path) {
   return path.some((el) => {
     const one = /** @type {HTMLElement} */ (el);
-    return /^(input|textarea|select)$/i.test(one.tagName ?? "") || one.isContentEditable === true;
+    if (/^input$/i.test(one.tagName ?? "")) return !TEXTLESS.test(/** @type {HTMLInputElement} */ (one).type ?? "");
+    return /^(textarea|select)$/i.test(one.tagName ?? "") || one.isContentEditable === true;
   });
 }
 

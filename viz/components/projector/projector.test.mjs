@@ -8,6 +8,8 @@ test("a letter that is typed is no command", () => {
   assert.equal(typing([{ tagName: "SPAN" }, { tagName: "textarea" }]), true);
   assert.equal(typing([{ tagName: "DIV", isContentEditable: true }]), true);
   assert.equal(typing([{ tagName: "BUTTON" }, {}]), false);
+  for (const type of ["checkbox", "radio", "range"]) assert.equal(typing([{ tagName: "INPUT", type }]), false);
+  assert.equal(typing([{ tagName: "INPUT", type: "number" }]), true);
 });
 
 test("Escape leaves the projector view unless something else takes it", () => {
