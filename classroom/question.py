@@ -151,12 +151,14 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     """Count equal answers; return pairs (answer, count).
 
     They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored, and
-    so are the articles of words; 51% equals 0.51. An answer is shown in its first spelling.
+    so are the articles of words; 51% equals 0.51. An answer is shown in its first spelling, and a share as 0.51.
 
     >>> count_answers(Question("word", "Which?"), ["animal", "The animal", "it"])
     [('animal', 2), ('it', 1)]
     >>> count_answers(Question("number", "Which?", truth="68%"), ["68%", "0.68", "68", "0.7"])
     [('68%', 3), ('0.7', 1)]
+    >>> count_answers(Question("number", "Which?", truth="0.68", is_share=True), ["68%", "0.68", "68"])
+    [('0.68', 3)]
     >>> count_answers(Question("choice", "Which?", ("yes", "no")), ["no"])
     [('yes', 0), ('no', 1)]
     """
@@ -165,7 +167,8 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
         return [(option, said.count(option)) for option in question.options]
     first: dict[str, str] = {}
     for answer in said:
-        first.setdefault(_bar_of(question, answer), answer)
+        key = _bar_of(question, answer)
+        first.setdefault(key, key if question.is_share else answer)
     counts = Counter(_bar_of(question, answer) for answer in said)
     return [(first[key], n) for key, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
 
@@ -290,13 +293,19 @@ def format_answer(question: Question, answer: str) -> str:
 def format_truth(question: Question) -> str:
     """Format the correct answer for display; a number over four digits has one digit more than its tolerance.
 
+    A share has four digits, as in the lesson that asks for it.
+
     >>> [
     ...     format_truth(Question("number", "?", truth=truth, tolerance=tolerance))
     ...     for truth, tolerance in (("34.3803%", 5), ("0.849142", 0.005), ("12.34", 1), ("34.3803%", 0))
     ... ]
     ['34.4%', '0.8491', '12.34', '34.3803%']
+    >>> format_truth(Question("number", "?", truth="0.672549", tolerance=0.05, is_share=True))
+    '0.6725'
     """
     truth = question.truth
+    if question.is_share and truth:
+        return f"{float(truth):.{DIGITS}g}"
     if question.kind != "number" or not truth or not question.tolerance:
         return format_answer(question, truth)
     number = truth.removesuffix(PERCENT)

@@ -539,15 +539,13 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
     if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
         return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
     if isinstance(right.answer, int | float):
-        if right.is_share and question.check is None:  # The class sees the number that the author wrote.
+        if right.is_share:
             return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)
         # A class accepts a share and a percentage if the correct answer is a percentage.
         # A count is a whole number with the tolerance of exact answers.
-        is_share = right.is_share or right.is_percentage
-        is_count = float(right.answer).is_integer() and tolerance <= EXACT and not is_share
-        scale, sign = (100 if right.is_share else 1), (PERCENT if is_share else "")
-        truth = f"{scale * right.answer:g}{sign}"
-        return Asked("number", prompt, truth=truth, tolerance=scale * tolerance, is_count=is_count)
+        is_count = float(right.answer).is_integer() and tolerance <= EXACT and not right.is_percentage
+        truth = f"{right.answer:g}{PERCENT if right.is_percentage else ''}"
+        return Asked("number", prompt, truth=truth, tolerance=tolerance, is_count=is_count)
     return Asked("word", prompt, truth=right.answer)
 
 

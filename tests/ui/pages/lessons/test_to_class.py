@@ -44,7 +44,7 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
     share = CheckedAnswer(0.68, NOTHING, tolerance=0.01, is_share=True)
     made = class_question(KEY, LessonQuestion("number", ASK, check=CheckCall("weight", ())), share, seen)
-    assert (made.truth, made.tolerance) == ("68%", 1)
+    assert (made.truth, made.tolerance, format_truth(made)) == ("0.68", 0.01, "0.68")
     said = (0.69, 69, 0.7, 70, 0.0068)
     assert [is_correct(made, made.normal(f"{one:g}")) for one in said] == [True, True, False, False, False]
     assert [share.accepts(one) or share.share(one) is not None for one in said] == [True, True, False, False, False]
