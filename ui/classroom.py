@@ -104,7 +104,7 @@ def draw_ask_button(
         st.button(label, key=key, on_click=ask, args=args, **looks)
         return
     with st.popover(label, key=f"{key}_{ends}", **looks):  # another key folds the popover after the question
-        st.markdown(_("This closes question {number}.", number=ends))
+        st.markdown(_("This closes question {number} without showing its answers.", number=ends))
         st.button(_("Confirm"), key=key, on_click=ask, args=args, type="primary", help=_("This cannot be undone"))
 
 

@@ -97,7 +97,7 @@ def test_a_lesson_question_is_answered_in_the_class_bar(
     go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("And now?")
     click(page.get_by_role("button", name="Ask", exact=True))  # closes the open question, so it is confirmed
-    expect(page.get_by_text("This closes question 1.")).to_be_visible()
+    expect(page.get_by_text("This closes question 1 without")).to_be_visible()
     click(page.get_by_role("button", name="Confirm"))
     expect(page.get_by_text("This closes question")).to_have_count(0)
     expect(student.locator(".st-key-class_bar")).to_contain_text("And now?")

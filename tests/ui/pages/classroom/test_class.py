@@ -400,11 +400,11 @@ def test_a_question_that_closes_the_open_question_is_confirmed() -> None:
     desk, code = opened()
     assert asks(desk) == ("Ask", [])
     ask(desk, "word", "Which word?")
-    assert asks(desk) == ("Confirm", ["This closes question 1."])
+    assert asks(desk) == ("Confirm", ["This closes question 1 without showing its answers."])
     seat = joined(code)
     classes.store().answer(code, identity(seat), 1, "animal")
     ask(desk, "word", "And now?")
-    assert asks(desk) == ("Confirm", ["This closes question 2."])
+    assert asks(desk) == ("Confirm", ["This closes question 2 without showing its answers."])
     press(desk, "Confirm", "classroom_reveal")
     assert asks(desk) == ("Ask", [])  # nobody can answer any more
     ask(desk, "word", "And then?")

@@ -109,7 +109,7 @@ def test_a_teacher_asks_it_from_the_lesson(made: Store) -> None:
     assert not desk.exception
     others = [number for number, step in enumerate(steps) if step.question and number != at]
     go(desk, "lessons", lesson="it_and_animal", step=str(others[0]))
-    assert "This closes question 1." in [one.value for one in desk.markdown]
+    assert "This closes question 1 without showing its answers." in [one.value for one in desk.markdown]
     press(desk, "Confirm", "lesson_to_class")
     assert len(made.board(code, hash_cookie(desk.session_state[NOBODY])).questions) == 2
 
