@@ -417,16 +417,18 @@ def adopt_class_answers(known: NamedLesson) -> None:
     """Store a student's answers to the class's questions of a lesson as the first answers of their steps.
 
     A question counts when it takes no more answers; the solution opens if the class sees all answers. It opens for the
-    teacher, too.
+    teacher and for students who have not answered, too.
     """
     code = classroom.code()
     if code is None:
         return
     if (board := _taught_class()) is not None:
-        _open_solution(code, board, known)
+        if board.asked is not None and board.revealed:
+            _open_solution(code, board.asked, board.questions[board.asked - 1], known)
         return
     adopted: set[tuple[str, int]] = st.session_state.setdefault(ADOPTED, set())
     try:
+        room = store().student_view(code, visitor_secret())
         closed = store().closed_answers(code, visitor_secret())
     except NotInClass:
         return
@@ -438,16 +440,18 @@ def adopt_class_answers(known: NamedLesson) -> None:
             adopted.add((code, one.number))
             if not answer_at(*key).tries:
                 _adopt(key, question, one)
+    if room.revealed and room.own is None and room.question is not None and room.asked is not None:
+        _open_solution(code, room.asked, room.question, known)
 
 
-def _open_solution(code: str, board: TeacherView, known: NamedLesson) -> None:
-    """Reveal the answer of the step whose question the class answered last, once its answers are shown."""
+def _open_solution(code: str, number: int, asked: Asked, known: NamedLesson) -> None:
+    """Reveal the answer of the step whose question, ``asked``, is the class's question ``number``, once."""
     adopted: set[tuple[str, int]] = st.session_state.setdefault(ADOPTED, set())
-    if board.asked is None or not board.revealed or (code, board.asked) in adopted:
+    if (code, number) in adopted:
         return
     for at, step in enumerate(known.lesson.steps):
-        if step.question is not None and is_asked(board.questions[board.asked - 1], (known.name, at), step.question):
-            adopted.add((code, board.asked))
+        if step.question is not None and is_asked(asked, (known.name, at), step.question):
+            adopted.add((code, number))
             note(known.name, at, revealed=True)
 
 

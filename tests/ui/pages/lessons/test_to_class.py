@@ -277,6 +277,26 @@ def test_a_class_answer_is_the_first_answer_of_its_step(made: Store, is_right: b
 
 
 @pytest.mark.slow
+def test_a_student_without_an_answer_sees_the_solution_too(made: Store) -> None:
+    teacher, student = hash_cookie("the teacher's"), "a student's"
+    code = made.open(teacher)
+    made.join(code, hash_cookie(student))
+    step = come_along()["it_and_animal"].steps[4]
+    assert step.question is not None
+    made.ask(code, teacher, class_question(("it_and_animal", 4), step.question, None, empty_view(step.view)))
+    seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    seat.session_state[NOBODY] = student
+    reveal = step.question.reveal.in_language("en")
+    go(seat, "lessons", lesson="it_and_animal", step="4", **{"class": code})
+    assert reveal not in [one.value for one in seat.markdown]
+    made.reveal(code, teacher)
+    seat.run()
+    assert not seat.exception
+    assert reveal in [one.value for one in seat.markdown]
+    assert any("The answer: " in note for note in notes(seat))
+
+
+@pytest.mark.slow
 def test_an_own_answer_outlasts_the_class_answer(made: Store) -> None:
     teacher, student = hash_cookie("the teacher's"), "a student's"
     code = made.open(teacher)
