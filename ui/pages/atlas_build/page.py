@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from inference import UserError
+from inference import EMBEDDED, UserError
 from probing.atlas.texts import SUFFIXES
-from training.jobs.atlas_builds import MOST_TOKENS, AtlasBuildStatus
+from training.jobs.atlas_builds import DEFAULT_TOKENS, MOST_TOKENS, AtlasBuildStatus
 from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
-from ui.pages.atlas_build.options import AtlasBuildOptions
 from ui.pages.atlas_build.routes import address
 from ui.run.fine_tuning import visitor
 from ui.run.notices import show_notice
@@ -20,6 +20,7 @@ from ui.run.redrawing import redraw_every
 from ui.run.services import atlas_builds
 from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
+from viz.options import option
 
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 FILES, PROBLEM = "atlas_build_files", "atlas_build_problem"
@@ -28,6 +29,20 @@ PHASES = {
     "random": gettext_lazy("Random weights: {done:,} tokens"),
     "relations": gettext_lazy("Gold relations: {done:,} sentences"),
 }
+
+
+@dataclass(frozen=True)
+class AtlasBuildOptions:
+    """Options of the view Build atlas, as they appear in its address."""
+
+    build: str = ""  # The id of a build; "" shows the form.
+    start: str = EMBEDDED  # The model.
+    start_revision: str = ""
+    tokens: int = option(
+        DEFAULT_TOKENS,
+        label=gettext_lazy("Tokens"),
+        help=gettext_lazy("The maximum; 50,000 tokens take about a minute, a million about ten."),
+    )
 
 
 def draw_view() -> None:

@@ -12,19 +12,15 @@ from lessons.library import tour as its_stops
 from lessons.schema import Lesson
 from lessons.steps import RESULTS, STRONGEST, markdown_of
 from ui.input.controls import draw_back_and_next
-from ui.pages.lessons.answers import (
+from ui.pages.lessons.answers import answer_at, count_answered, draw_question, place, remember_place
+from ui.pages.lessons.class_questions import (
     adopt_class_answers,
-    answer_at,
-    count_answered,
     draw_class_answers,
     draw_class_button,
     draw_polled_question,
-    draw_question,
     is_asked,
     is_polled,
     open_question,
-    place,
-    remember_place,
 )
 from ui.pages.lessons.current_lesson import (
     OWN,

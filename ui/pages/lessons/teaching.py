@@ -17,7 +17,7 @@ from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
 from lessons.sheet import Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
-from ui.pages.lessons.answers import POLLED, is_polled
+from ui.pages.lessons.class_questions import POLLED, is_polled
 from ui.pages.lessons.current_lesson import (
     OWN,
     PLAY,

@@ -20,7 +20,7 @@ from tests.support.cases import loop_over
 from tests.support.clicking import picture
 from tests.support.repository import ROOT
 from tests.support.savedfiles import Saved
-from ui.pages.lessons.answers import class_question
+from ui.pages.lessons.class_questions import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
