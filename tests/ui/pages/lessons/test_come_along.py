@@ -126,7 +126,7 @@ def test_no_number_of_a_model_is_said_that_is_not_computed(subtests: pytest.Subt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ORDER)
+@loop_over("name", ORDER)
 def test_every_head_that_is_named_is_computed_or_looked_at(name: str) -> None:
     lesson = come_along()[name]
     known: set[tuple[int, int]] = set()
@@ -161,7 +161,7 @@ def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
             assert own <= {field.name for field in fields(options)}
 
 
-@pytest.mark.parametrize("name", ORDER)
+@loop_over("name", ORDER)
 def test_both_languages_say_everything(name: str) -> None:
     lesson = come_along()[name]
     every = [said for step in lesson.steps for said in texts(step)] + list(teacher_s(lesson))
@@ -173,7 +173,7 @@ def test_both_languages_say_everything(name: str) -> None:
             assert sorted(re.findall(r"\d+\.\d+", english)) == sorted(re.findall(r"\d+\.\d+", chinese)), english
 
 
-@pytest.mark.parametrize("name", [*ORDER, TOUR])
+@loop_over("name", [*ORDER, TOUR])
 def test_a_named_page_or_tab_is_in_the_navigation(name: str) -> None:
     lesson = tour() if name == TOUR else come_along()[name]
     pages = [page.title for page in PAGES]
@@ -190,7 +190,7 @@ def test_a_named_page_or_tab_is_in_the_navigation(name: str) -> None:
                 assert found in titles, found
 
 
-@pytest.mark.parametrize("name", COURSE)
+@loop_over("name", COURSE)
 def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
     lesson = come_along()[name]
     assert 20 <= lesson.minutes <= 45
@@ -201,7 +201,7 @@ def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
     assert all(step.question is None or step.question.kind == "text" or _checked(step) for step in lesson.steps)
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@loop_over("name", CLAIMS)
 def test_a_lesson_on_claims_is_in_their_group_and_computes_all(name: str) -> None:
     lesson = come_along()[name]
     assert lesson.group == come_along()[CLAIMS[0]].group

@@ -15,6 +15,7 @@ from lessons.library import ORDER, come_along, pack_lesson
 from lessons.schema import LessonStep
 from lessons.steps import RESULTS, STRONGEST, VIEW
 from tests.support.asking import asked, go, notes, press
+from tests.support.cases import loop_over
 from tests.support.clicking import picture
 from ui.pages.lessons.views import empty_view, offers_head, shows_answer, withheld_part
 
@@ -162,7 +163,7 @@ def test_earlier_steps_do_not_offer_the_head_of_a_later_question() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ORDER)
+@loop_over("name", ORDER)
 def test_no_step_opens_on_a_head_that_is_still_to_be_found(name: str) -> None:
     steps = come_along()[name].steps
     sought = {at: right(step).answer for at, step in enumerate(steps) if step.question and step.question.kind == "head"}  # type: ignore[union-attr]
