@@ -425,14 +425,13 @@ def files(found: CorpusScores, options: MeasureOptions, relation: str) -> None:
             place=left,
             provenance=known,
         )
-        kind = "application/json"
         scores = {**known, "scores": json.loads(to_json(everything))}
         download_button(
             _("Save as JSON"),
             json.dumps(scores, indent=1),
             f"{file_stem('headlight-scores', known)}.json",
             about,
-            kind=kind,
+            kind="application/json",
             place=right,
         )
 

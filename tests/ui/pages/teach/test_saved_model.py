@@ -49,7 +49,7 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     (save,) = (link.proto for link in page.get("link_button") if link.proto.label == "Save model (zip)")
     assert save.url == f"/headlight/taught/{job.id}.zip"
     assert "Remove" not in buttons(page)
-    says(page, "with the link can")
+    says(page, "link can")
 
     given(page, job, place)
     says(page, "of 2.0 GB")
