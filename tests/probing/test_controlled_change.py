@@ -40,6 +40,7 @@ def test_two_pairs_by_hand() -> None:
     np.testing.assert_allclose(found.control.mean, [0.2, 0.6])
     np.testing.assert_allclose(found.more.mean, [0.0, -0.6])  # Only the first text has controls.
     assert (found.change.n, found.control.n, found.more.n) == (2, 1, 1)
+    np.testing.assert_allclose(found.compared, [[0.2, 0.0], [0.2, 0.6]])
     assert np.isnan(found.change.low).all()  # An interval needs more than two texts.
     assert found.within
     assert found.n == 1

@@ -21,6 +21,7 @@ from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions, pick_words
 from ui.pages.compare.pair_set_result import (
+    COLUMNS,
     FEWEST_TEXTS,
     PairSet,
     Place,
@@ -206,7 +207,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
             draw_table(_columns_of_heads(found), key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
          _("All digits"),
-         provenance=set_provenance(found, choice))  # fmt: skip
+         provenance=set_provenance(found, choice) | COLUMNS)  # fmt: skip
 
 
 def _columns_of_heads(found: PairSet) -> dict[str, list[object]]:

@@ -274,13 +274,13 @@ def _describe_tested(found: PairSet) -> str:
 
 
 def _describe_most(found: PairSet, most: int) -> str:
-    """Describe the means of the head ``most``, with the sample size and the corrected p-value."""
+    """Describe the compared means of the head ``most``, with the sample size and the corrected p-value."""
     across = found.across
     return _(
         "{head}: {change} bits against {control} (n = {n:,}, corrected p = {p:.2g}).",
         head=found.name(most),
-        change=format_small(float(across.change.mean[most])),
-        control=format_small(float(across.control.mean[most])),
+        change=format_small(float(across.compared[0][most])),
+        control=format_small(float(across.compared[1][most])),
         n=across.n,
         p=across.p[most],
     )
@@ -389,6 +389,13 @@ def _interval(mean: Mean, at: int) -> str:
 HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "control in bits", "control, low",
          "control, high", "change less control", "less control, low", "less control, high", "verdict",
          "p, two-sided, corrected"]  # fmt: skip
+
+
+COLUMNS = {  # definitions of columns of the file, in addition to those of their names
+    "change, control": "means over all texts with pairs of this kind",
+    "change less control, verdict, p": "over the texts with pairs of both kinds, if there are any",
+    "low, high": f"95% bootstrap-t interval over texts, from {FEWEST_TEXTS} texts on",
+}
 
 
 def heads_csv(found: PairSet) -> str:

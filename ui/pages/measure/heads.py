@@ -340,9 +340,15 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
     return shown
 
 
-def _count_named(rows: Sequence[RelationRow]) -> str:
+def _name(row: RelationRow, with_direction: bool) -> str:
+    """Return the label of a head, followed by the direction of its score if ``with_direction`` is True."""
+    label = head_label(row.layer, row.head)
+    return f"{label} {translate(row.direction)}" if with_direction else label
+
+
+def _count_named(rows: Sequence[RelationRow], with_direction: bool) -> str:
     """Return the number of heads, with their labels and scores if they are few."""
-    labels = format_comma_list([f"{head_label(row.layer, row.head)}: {row.accuracy:.1f}%" for row in rows])
+    labels = format_comma_list([f"{_name(row, with_direction)}: {row.accuracy:.1f}%" for row in rows])
     return f"{len(rows)} ({labels})" if 0 < len(rows) <= MOST_NAMED else str(len(rows))
 
 
@@ -352,13 +358,14 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direc
     ``direction`` names the direction of the rows, which may be each head's better one; "" if there is only one.
     """
     best = max(mine, key=lambda row: row.accuracy)
-    largest = [head_label(row.layer, row.head) for row in mine if row.accuracy == best.accuracy]
+    mixed = len({row.direction for row in mine}) > 1
+    largest = [_name(row, mixed) for row in mine if row.accuracy == best.accuracy]
     said = _(
         "{relation}, all sentences ({links:,} links, none held out): {many} of {size} heads are significantly above "
         "the baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
         relation=f"{best.relation} ({direction})" if direction else best.relation,
         links=best.n,
-        many=_count_named([row for row in mine if row.more]),
+        many=_count_named([row for row in mine if row.more], mixed),
         head=format_comma_list(largest[:MOST_NAMED]) + (" …" if len(largest) > MOST_NAMED else ""),
         size=len(mine),
         rule=best.baseline,

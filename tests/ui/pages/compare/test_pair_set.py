@@ -113,7 +113,7 @@ def test_numbers_of_words_explain_only_a_difference_of_the_same_direction(larger
     values = np.random.default_rng(0).uniform(0.1, 0.2, (28, 3))
     values[control == (larger == "control")] += 0.2 * (larger != "neither")
     across = compare_with_control(values, control, np.repeat(np.arange(14), 2))
-    found = PairSet(tuple(pairs), values.reshape(28, 1, 3), across, across, (), "")
+    found = PairSet(tuple(pairs), values.reshape(28, 1, 3).astype(np.float32), across, across, (), "")
     counted, *confound = describe_pair_set(found)
     more, less = {"change": (3, 0), "control": (0, 3), "neither": (0, 0)}[larger]
     assert counted.startswith(f"{more} of 3 heads change more with meaning than wording, {less} less")
