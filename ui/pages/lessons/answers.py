@@ -85,9 +85,13 @@ def forget(name: str) -> None:
 
 
 def count_answered(known: NamedLesson) -> tuple[int, int]:
-    """Return the number of answered questions of a lesson, and of all its questions."""
+    """Return the number of answered questions of a lesson, and of all its questions.
+
+    A question whose solution a class opened does not count if this reader gave no answer.
+    """
     asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
-    return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
+    found = [answer_at(known.name, at) for at in asked]
+    return sum(one.is_over and one.tries > 0 for one in found), len(asked)
 
 
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:

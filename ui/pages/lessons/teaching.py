@@ -40,7 +40,7 @@ from ui.run.progress import stoppable_steps
 from ui.show.tables import download_button
 from ui.show.text import escape_markdown, format_and_list
 from ui.show.views import link_to_view
-from ui.state.navigation import BY_VIEW
+from ui.state.navigation import BY_VIEW, title_of, view_named
 from ui.state.params import set_params
 from viz.components.base_path import BASE
 
@@ -279,7 +279,8 @@ def _preview(lesson: Lesson) -> None:
         with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):
             draw_markdown(step.text)
             if step.view is not None:
-                st.caption(step.view.page)
+                view = view_named(step.view.page)
+                st.caption(step.view.page if view is None else translate(title_of(view)))
             if step.question is not None:
                 draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:

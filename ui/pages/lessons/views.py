@@ -151,7 +151,8 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
     """Draw the view of a step and the link to its page, and return the state of the view.
 
     ``held`` is the part to hide until the reader answers: VIEW, RESULTS, STRONGEST, or "" for none. ``polled`` is True
-    while the class answers the step's question; a notice at the question then states when the view opens.
+    while the class answers the step's question; a notice at the question then states when the view opens. A view that
+    the lesson does not draw has no such notice: after the answer, a link leads to its page.
     """
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
@@ -161,7 +162,7 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
     if held == VIEW:
         for text in () if pointed.yours else texts_of(pointed, choice):
             show_notice(text, role="status")  # a question may ask about the text
-        if not polled:
+        if is_drawn(pointed) and not polled:
             show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
     if view_named(pointed.page) not in WITHOUT_MODEL:
@@ -170,7 +171,7 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
             default = model_title(DEFAULT_MODEL)
             help = _("Other models give other numbers; Attention heads opens with {model}.", model=default)
         st.caption(_("Model: {name}", name=escape_markdown(model_title(choice.model))), help=help)
-    name = view_named(pointed.page) if _is_drawn(pointed) else None
+    name = view_named(pointed.page) if is_drawn(pointed) else None
     try:
         if name == "explore":
             seen = _maps(pointed, choice, asked, held)
@@ -191,7 +192,7 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
 
 def texts_of(pointed: Pointed, choice: ViewState) -> tuple[str, ...]:
     """Return the one or two texts that a step's view reads; none if the view is not drawn and its link has no text."""
-    reads_text = _is_drawn(pointed) or "text" in dict(pointed.query)
+    reads_text = is_drawn(pointed) or "text" in dict(pointed.query)
     return tuple(text for text in (choice.text, choice.pair) if text) if reads_text else ()
 
 
@@ -309,7 +310,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
     if view is None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
-    there = choice if _is_drawn(pointed) or pointed.yours else choice_of(pointed)
+    there = choice if is_drawn(pointed) or pointed.yours else choice_of(pointed)
     label = _("Open Attention heads") if view == "explore" else translate(title_of(view))
     with st.container(horizontal=True):
         link_to_view(
@@ -348,7 +349,7 @@ def _own_fields(pointed: Pointed) -> dict[str, str]:
     return {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
 
 
-def _is_drawn(pointed: Pointed) -> bool:
+def is_drawn(pointed: Pointed) -> bool:
     """Return whether the step contains the view itself; a masked text is drawn unless the link names another tab."""
     view, shows = view_named(pointed.page), dict(pointed.query).get("show")
     if view == "positions":

@@ -294,6 +294,7 @@ def test_a_student_without_an_answer_sees_the_solution_too(made: Store) -> None:
     assert not seat.exception
     assert reveal in [one.value for one in seat.markdown]
     assert any("The answer: " in note for note in notes(seat))
+    assert [part.label for part in seat.expander if part.label.startswith("Worksheet: 0 of ")], "nothing was answered"
 
 
 @pytest.mark.slow
