@@ -51,9 +51,9 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     assert re.search("p [=<] .*Holm.* 7", text)
     assert re.search(r"Best head for \w+ with random weights: ", text)
     above = sum(entry.more for entry in of_relation(tally, corpus, "det"))
-    text = said(page, "^det, all")
+    text = said(page, r"^det \(better direction\), all")
     assert f"{above} of 72 heads" in text
-    assert "0 of 72 heads" in text.split(".")[-2]
+    assert "0 of 72 heads; mean" in text
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     click(page.get_by_role("radio", name="dependent to head"))  # The tables have hidden cells with the same text.
     expect(page).to_have_url(re.compile("way=out"))
@@ -108,7 +108,7 @@ def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_ask
     stopped = said(page, "^Stopped after [0-9]+ of 8 steps")
     assert not stopped.startswith("Stopped after 8")
     click(page.get_by_role("button", name="Go on"))
-    said(page, r"^all, all sentences \(7,200 links, none held out\)")
+    said(page, r"^all \(better direction\), all sentences \(7,200 links, none held out\)")
     expect(page.locator(".headlight-note").filter(has_text="Stopped after")).to_have_count(0)
 
 

@@ -94,6 +94,7 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
         on_change=lambda: keep_edits(kind, tuple(st.session_state[listed])),
         placeholder=_("Nothing picked"),
         help=_("Remove an entry to restore it."),
+        select_all=False,  # Enter takes the head that was typed, not all matches
     )
     st.session_state[typed] = pack(edits)
     right.text_input(

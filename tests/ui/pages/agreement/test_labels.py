@@ -9,6 +9,7 @@ import pytest
 from inference.task_heads import TAG, WHAT
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinylabels import save
+from ui.show.text import TOO_FEW
 
 TEXT = "the animal was a cat"
 
@@ -23,5 +24,5 @@ def test_labels_are_explained_and_missing_heads_told(tmp_path: Path) -> None:
         stands(page)
         page = asked("agreement", model=words, text=TEXT, explain="tag", focus=3)
         says(page, "“was”: ")
-        says(page, "(n = 4)")
+        says(page, TOO_FEW)  # of 4 words
         says(asked("agreement", model=text, text=TEXT, explain="tag"), f"text has {WHAT[TAG]}")
