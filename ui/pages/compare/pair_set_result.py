@@ -323,16 +323,15 @@ def _more_heads(found: PairSet, across: ControlledChange) -> str:
     At most MOST_NAMED are named.
     """
     heads = sorted((int(at) for at in across.more_heads), key=lambda at: -found.meaning_excess[at])
-    counted = _(
-        "{many} of {size} heads change more with meaning than wording, {less} less",
+    names, rest = format_comma_list([found.name(at) for at in heads[:MOST_NAMED]]), len(heads) - MOST_NAMED
+    shown = _("{words} and {n:,} more", words=names, n=rest) if rest > 0 else names
+    return _(
+        "{many} of {size} heads change more with meaning than wording{names}, {less} less",
         many=len(heads),
         size=len(across.p),
+        names=f" ({shown})" if heads else "",
         less=len(across.less_heads),
     )
-    if not heads:
-        return counted
-    names, rest = format_comma_list([found.name(at) for at in heads[:MOST_NAMED]]), len(heads) - MOST_NAMED
-    return f"{counted}: {_('{words} and {n:,} more', words=names, n=rest) if rest > 0 else names}"
 
 
 def _describe_untested(found: PairSet) -> str:
