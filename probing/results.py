@@ -100,13 +100,24 @@ def held_out_best(
     evaluated on half 1. Return None if the relation does not occur in both parts. The p-value is not corrected for
     several relations; ``correct_together`` does that.
     """
-    basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
-    counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
+    basis, counts = held_out_parts(tally, relation, chooser)
     if basis is None or counts is None:
         return None
     scores = basis.hits_by_head[: len(corpus.directions)]
     direction, layer, head = (int(at) for at in np.unravel_index(scores.argmax(), scores.shape))
     return row(counts, basis, corpus, relation, (direction, layer, head), _rule_p_values(counts, basis, corpus))
+
+
+def held_out_parts(
+    tally: HitCounts, relation: str, chooser: HitCounts | None
+) -> tuple[RelationCounts | None, RelationCounts | None]:
+    """Return the counts of a relation on which heads are chosen, and those on which they are evaluated.
+
+    These are the two halves of ``tally``, or ``chooser`` and ``tally``; None if the relation does not occur.
+    """
+    if chooser:
+        return chooser.counts_of(relation), tally.counts_of(relation)
+    return tally.counts_of(relation, 0), tally.counts_of(relation, 1)
 
 
 def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:

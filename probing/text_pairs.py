@@ -60,9 +60,7 @@ class ControlledChange:
     p: Numbers  # two-sided p-values, corrected for all heads
     within: bool  # True if the comparison is within groups; False if no group has both kinds, so groups are compared
     least_p: float  # the smallest p-value, corrected, that any head can have in this number of pairs
-    compared: tuple[
-        Numbers, Numbers
-    ]  # mean of the pairs and mean of the controls, over the groups that the test compares
+    compared: tuple[Numbers, Numbers]  # means of the pairs and of the controls, over the groups that are compared
 
     @property
     def has_test(self) -> bool:
@@ -123,10 +121,10 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers, leas
         mean_of(one[np.isfinite(one).all(axis=1)], lowest, least)
         for one, lowest in ((changed, 0), (wording, 0), (both, -1))
     )
-    used = np.isfinite(both).all(axis=1) if within else np.full(len(both), True)
-    compared = tuple(mean_of(one[used & np.isfinite(one).all(axis=1)]).mean for one in (changed, wording))
+    paired = np.isfinite(both).all(axis=1)
+    compared = (changed[paired].mean(axis=0), wording[paired].mean(axis=0)) if within else (change.mean, wordings.mean)
     least_p = min(1.0, _least_p(*tested[1:]) * values.shape[1])
-    return ControlledChange(change, wordings, more, holm(p), within, least_p, (compared[0], compared[1]))
+    return ControlledChange(change, wordings, more, holm(p), within, least_p, compared)
 
 
 def mean_of(values: Numbers, lowest: float = -1.0, least: int = LEAST) -> Mean:

@@ -228,19 +228,18 @@ def describe_agreement(ways: AttributionSet) -> str:
 def _describe_correlations(with_effect: dict[str, float], rows: dict[str, FloatArray]) -> str:
     """Return a sentence on the rank correlations with ablation, ``with_effect``, of methods with these rows (word,)."""
     effect, tested = rows[EFFECT], len(with_effect)
-    perfect = rank_p_values(effect[None], effect)  # the least p-value of any method
-    if tested * perfect[0] > LEVEL:
+    *chances, perfect = rank_p_values(np.stack([*(rows[name] for name in with_effect), effect]), effect)
+    if tested * perfect > LEVEL:  # the least p-value of any method
         return translate(TOO_FEW)
     ordered = sorted(with_effect, key=with_effect.__getitem__)
     shown = dict.fromkeys([ordered[-1], ordered[0], *({ATTENTION} & set(ordered))])  # each method once
     clauses = [f"{translate(name).lower()} {typeset_number(f'{with_effect[name]:.2f}')}" for name in shown]
-    p_values = holm(rank_p_values(np.stack([rows[name] for name in with_effect]), effect))
     return _(
         "Rank correlation with ablation (n = {words}; highest, lowest, attention): {methods}; "
         "{clear} of {tested} differ from 0 (two-sided permutation, Holm).",
         words=len(effect),
         methods=format_comma_list(clauses),
-        clear=int((p_values <= LEVEL).sum()),
+        clear=int((holm(np.array(chances)) <= LEVEL).sum()),
         tested=tested,
     )
 

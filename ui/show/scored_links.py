@@ -88,14 +88,6 @@ def describe_relation(relation: str) -> str:
     return _("{name}: {text}", name=relation, text=WORDS[relation]) if relation in WORDS else relation
 
 
-def describe_power(links: int) -> str:
-    """Return a warning that a test of ``links`` links, which are few, misses weak relations."""
-    return _(
-        "Tests of at most {most} links miss weak relations.",
-        most=links,
-    )
-
-
 PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
 TITLE = gettext_lazy("The sentences that the score counts")
 FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hit"), "misses": gettext_lazy("Miss")}

@@ -194,10 +194,10 @@ def percent(probability: float) -> str:
     >>> percent(0.3149), percent(0.00123), percent(3.2e-7), percent(0.9991)
     ('0.31', '0.0012', '3 × 10⁻⁷', '0.999')
     """
+    if 0.995 <= probability < 1:
+        return f"{probability:.3f}"
     return (
-        f"{probability:.3f}"
-        if 0.995 <= probability < 1
-        else f"{probability:.2f}"
+        f"{probability:.2f}"
         if probability >= 0.01
         else f"{probability:.2g}"
         if probability >= SMALL

@@ -13,7 +13,14 @@ from inference import EMBEDDED, UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
-from probing.results import RelationRow, can_be_significant, correct_together, held_out_best, of_relation
+from probing.results import (
+    RelationRow,
+    can_be_significant,
+    correct_together,
+    held_out_best,
+    held_out_parts,
+    of_relation,
+)
 from probing.score import HitCounts, ScoringRun, ScoringState
 from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
@@ -189,9 +196,11 @@ class CorpusScores:
 
         The tests are on the links that do not choose heads if ``held_out`` is True, otherwise on all links.
         """
-        half, tally = held_out and self.chooser is None, self.state.tally
-        counts = tally.counts_of(relation, 1 if half else None)
-        basis = tally.counts_of(relation, 0) if half else self.chooser and self.chooser.counts_of(relation)
+        if held_out:
+            basis, counts = held_out_parts(self.state.tally, relation, self.chooser)
+        else:
+            counts = self.state.tally.counts_of(relation)
+            basis = self.chooser.counts_of(relation) if self.chooser else counts
         return counts is None or can_be_significant(counts, basis or counts, self.corpus, tests)
 
     def heads(self, relation: str, direction: int | None = None) -> list[RelationRow]:

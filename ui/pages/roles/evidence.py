@@ -25,7 +25,7 @@ from ui.run.notices import show_notice
 from ui.run.progress import run_scoring, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.pronoun_head import describe_pronoun_head
-from ui.show.scored_links import PaginationOptions, describe_power
+from ui.show.scored_links import PaginationOptions
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.options import option
@@ -300,7 +300,7 @@ def describe_relations(relations: Relations, heads: int) -> str:
 def _describe_power(relations: Relations) -> str:
     """Return a sentence on the largest number of tested links, which is small; "" without tests."""
     links = [row.n for row in relations.row_of_head.values()]
-    return describe_power(max(links)) if links else ""
+    return _("Tests of at most {most} links miss weak relations.", most=max(links)) if links else ""
 
 
 def _pronoun_head(relations: Relations) -> str:

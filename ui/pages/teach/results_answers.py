@@ -19,7 +19,7 @@ from probing.text_pairs import Mean
 from ui.pages.teach.changes_results import interval
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.results_data import describe_evaluation, evaluation_provenance, quote_label
-from ui.pages.teach.results_rows import HITS, MARKS, with_rows
+from ui.pages.teach.results_rows import HITS, MARKS, drop_empty_filter
 from ui.pages.teach.saved_model import answering_link
 from ui.run.notices import show_error, show_notice
 from ui.show.scored_links import paginate
@@ -44,7 +44,7 @@ def draw_answers(folder: Path, model: str) -> None:
         show_notice(line, role="status")
     st.caption(_("Intervals: bootstrap over questions, and Wilson's; questions about one passage are dependent."))
     st.subheader(_("Test rows"))
-    shown = paginate(found.rows, TeachOptions, with_rows(get_params(TeachOptions), found.rows), translate(HITS))
+    shown = paginate(found.rows, TeachOptions, drop_empty_filter(get_params(TeachOptions), found.rows), translate(HITS))
     for number, row in enumerate(shown):
         mount(list(mark_answers(row)), f"teach_row_{number}", title=title(row))
         there = ViewState(model=model, text=row.asked.question, pair=row.asked.passage)

@@ -126,11 +126,15 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
         else ""
     )
     recipe = scores.get("recipe")
-    settings = recipe and _(
-        " ({epochs:.1f} epochs, batch {batch}, learning rate {rate:g})",
-        epochs=scores["epochs"],
-        batch=recipe["batch"],
-        rate=recipe["rate"],
+    settings = (
+        _(
+            " ({epochs:.1f} epochs, batch {batch}, learning rate {rate:g})",
+            epochs=scores["epochs"],
+            batch=recipe["batch"],
+            rate=recipe["rate"],
+        )
+        if recipe
+        else ""
     )
     return _(
         "{model}, {rows:,} train rows, {steps:,} steps{settings} in {minutes:.1f} minutes{stopped}, seed "
@@ -138,7 +142,7 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
         model=scores["model"],
         rows=scores["rows"]["train"],
         steps=scores["steps"],
-        settings=settings or "",
+        settings=settings,
         minutes=scores["seconds"] / 60,
         stopped=stopped,
         seed=scores["seed"],

@@ -39,7 +39,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
     show_notice(select_rows(every), role="status")
-    shown = paginate(every, TeachOptions, with_rows(options, every), translate(HITS))
+    shown = paginate(every, TeachOptions, drop_empty_filter(options, every), translate(HITS))
     for number, row in enumerate(shown):
         chips = (
             _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
@@ -52,7 +52,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
     save_table(names, lines, "rows", found, model)
 
 
-def with_rows(options: TeachOptions, rows: Sequence[ScoredEntry]) -> TeachOptions:
+def drop_empty_filter(options: TeachOptions, rows: Sequence[ScoredEntry]) -> TeachOptions:
     """Return the options, with all rows in place of the errors if no row is an error."""
     without = options.outcome == "misses" and all(row.hit for row in rows)
     return replace(options, outcome="all") if without else options
