@@ -314,13 +314,14 @@ def _keys(seen: StepView) -> Sequence[DisplayToken]:
 
 
 def _draw_verdict(found: StepAnswer) -> None:
-    """Draw the feedback on the answer."""
+    """Draw the feedback on the answer, with the answer if no control shows it: a word that was typed in a class."""
+    own = _("Your answer: {own}.", own=found.text.rstrip(".。")) if found.text and found.answer is None else ""
     if found.right is True:
-        show_notice(_("Right."), role="status")
+        show_notice(join_sentences(own, _("Right.")), role="status")
     elif found.right is False:
-        show_notice(_("Not right.") if found.is_over else NOT_YET, role="status")
+        show_notice(join_sentences(own, _("Not right.") if found.is_over else NOT_YET), role="status")
     elif found.tries and found.right is None:
-        show_notice(_("Kept for your worksheet."), role="status")
+        show_notice(join_sentences(own, _("Kept for your worksheet.")), role="status")
 
 
 def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:

@@ -151,14 +151,15 @@ def test_a_projected_step_hides_its_solution_while_the_class_answers(made: Store
 @pytest.mark.slow
 def test_the_teacher_s_step_opens_with_the_class_s_answers(made: Store) -> None:
     desk, code, who = opened_class()
-    made.join(code, "a student's")
+    student = hash_cookie("a student")
+    made.join(code, student)
     question = come_along()["attention"].steps[5].question
     assert question is not None
     go(desk, "lessons", lesson="attention", step="5")
     press(desk, f"Ask class {code} this")
     assert not any("The answer" in note for note in notes(desk))
     assert "quiet" in picture(desk)
-    made.answer(code, "a student's", 1, "street")
+    made.answer(code, student, 1, "street")
     made.reveal(code, who)
     desk.run()
     assert not desk.exception
@@ -166,6 +167,10 @@ def test_the_teacher_s_step_opens_with_the_class_s_answers(made: Store) -> None:
     assert any("gives most to “animal”" in note for note in notes(desk))
     assert any(note.startswith("Answers: 1. Correct answer: animal.") for note in notes(desk))
     assert "quiet" not in picture(desk), "the view has its results"
+    seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    seat.session_state[NOBODY] = "a student"
+    go(seat, "lessons", lesson="attention", step="5", **{"class": code})
+    assert ["street" in note for note in notes(seat) if note.endswith("Not right.")] == [True]
 
 
 @pytest.mark.slow
