@@ -40,7 +40,7 @@ class Question:
     there is none. A head is stored as "layer.head", both counted from 0, and a percentage as "51%". A number is correct
     if it deviates by at most ``tolerance``; if it ``is_count``, a percentage is refused, and if it ``is_share``, its
     percentage without the sign is correct, too. ``step`` is the lesson's step that asks the same question, as
-    "lesson/index", or "".
+    "lesson/index", or "". ``source`` is the text and its tokens if they must contain the answer, a word, or "".
 
     ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
@@ -54,6 +54,7 @@ class Question:
     translations: tuple[TranslatedQuestion, ...] = ()
     is_count: bool = False
     is_share: bool = False
+    source: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -105,6 +106,8 @@ class Question:
             return self._option(said)
         if self.kind == "number":
             return self._number(said)
+        if self.kind == "word" and self.source and not _contains(self.source, said):
+            raise NotInClass(gettext_lazy("The text has no “{word}”.", word=said[:80]))
         return _head(said) if self.kind == "head" else said
 
     def _number(self, said: str) -> str:
@@ -268,6 +271,16 @@ def _is_rounded(one: Decimal, other: Decimal) -> bool:
     places = min(max(-int(number.as_tuple().exponent), 0) for number in (one, other))
     rounded = round(one, places)
     return rounded == round(other, places) and len(rounded.as_tuple().digits) > 1
+
+
+def _contains(source: str, word: str) -> bool:
+    """Return True if a text contains a typed word; case and the kind of apostrophe are ignored.
+
+    >>> [_contains("The animal didn't cross. [CLS]", word) for word in ("the Animal", "didn’t", "CLS", "stret")]
+    [True, True, True, False]
+    """
+    text = " ".join(unicodedata.normalize("NFKC", source).casefold().split())
+    return bare_word(word).replace("’", "'") in text.replace("’", "'")
 
 
 def _plain(text: str) -> str:

@@ -231,7 +231,10 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
     if isinstance(right.answer, tuple):
         return Asked("head", prompt, truth="{}.{}".format(*right.answer))
     if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
-        return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
+        keys, reading = seen.view.keys, seen.asked.reading
+        forms = (form for key in keys for form in (key.label, key.text))
+        source = " ".join([reading.text, reading.pair, reading.target, *forms])
+        return Asked("word", prompt, truth=keys[right.answer].text, source=source)
     if isinstance(right.answer, int | float):
         if right.is_share:
             return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)

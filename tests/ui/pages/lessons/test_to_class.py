@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from classroom.errors import NotInClass
 from classroom.question import TranslatedQuestion, format_truth, is_correct
 from classroom.store import Store
 from i18n import gettext_lazy, use_language
@@ -159,6 +160,8 @@ def test_the_teacher_s_step_opens_with_the_class_s_answers(made: Store) -> None:
     press(desk, f"Ask class {code} this")
     assert not any("The answer" in note for note in notes(desk))
     assert "quiet" in picture(desk)
+    with pytest.raises(NotInClass, match="“stret”"):
+        made.answer(code, student, 1, "stret")
     made.answer(code, student, 1, "street")
     made.reveal(code, who)
     desk.run()
