@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -106,6 +107,32 @@ def draw_ask_button(
     with st.popover(label, key=f"{key}_{ends}", **looks):  # another key folds the popover after the question
         st.markdown(_("This closes question {number} without showing its answers.", number=ends))
         st.button(_("Confirm"), key=key, on_click=ask, args=args, type="primary", help=_("This cannot be undone"))
+
+
+def draw_reveal_button(code: str, board: TeacherView, number: int) -> None:
+    """Draw the button that shows the answers to question ``number`` to the class; the teacher confirms it."""
+    with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
+        n = len(board.answers_to(number))
+        st.markdown(
+            _(
+                "{n} of {all} have answered. Everybody sees all answers, without names; then nobody can answer.",
+                n=n,
+                all=board.count_asked(number),
+            )
+        )
+        st.button(
+            _("Confirm"),
+            key="classroom_reveal",
+            on_click=_reveal,
+            args=(code,),
+            type="primary",
+            help=_("This cannot be undone"),
+        )
+
+
+def _reveal(code: str) -> None:
+    with suppress(NotInClass):  # the page shows the reason
+        store().reveal(code, visitor_secret())
 
 
 def _without_stop(answer: str) -> str:

@@ -13,7 +13,7 @@ from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
-from ui.classroom import answers, open_question_number, show_class
+from ui.classroom import answers, draw_reveal_button, open_question_number, show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import shared_origins
@@ -142,23 +142,7 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
     if board.revealed:
         answers(question, board.answers_to(number), "desk_answers")
         return
-    with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
-        n = len(board.answers_to(number))
-        st.markdown(
-            _(
-                "{n} of {all} have answered. Everybody sees all answers, without names; then nobody can answer.",
-                n=n,
-                all=board.count_asked(number),
-            )
-        )
-        st.button(
-            _("Confirm"),
-            key="classroom_reveal",
-            on_click=_perform,
-            args=(store().reveal, code),
-            type="primary",
-            help=_("This cannot be undone"),
-        )
+    draw_reveal_button(code, board, number)
 
 
 def _draw_privately(board: TeacherView) -> None:

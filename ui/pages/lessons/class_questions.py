@@ -15,13 +15,13 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import format_answer, markdown_of, right_answer
-from ui.classroom import ROOM, answers, draw_ask_button, open_question_number
+from ui.classroom import EVERY, answers, draw_ask_button, draw_reveal_button, open_question_number
 from ui.pages.lessons.answers import EXACT, Key, answer_at, note
 from ui.pages.lessons.current_lesson import NamedLesson, is_teacher
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
-from ui.show.views import link_to_view
+from ui.run.redrawing import redraw_every
 from ui.state import classroom
 
 PROBLEM = "lesson_to_class_problem"
@@ -75,7 +75,7 @@ def _taught_class() -> TeacherView | None:
 def draw_polled_question(question: LessonQuestion) -> None:
     """Draw a question while the class answers it: for the teacher, its text; for students, where to answer.
 
-    A student who has answered reads when the solution opens. The teacher has a link to the button that opens it.
+    A student who has answered reads when the solution opens. The teacher has the button that opens it.
     """
     if not is_teacher():
         show_notice(translate(POLLED) if _has_answered() else _("Answer the class's question above."), role="status")
@@ -84,12 +84,16 @@ def draw_polled_question(question: LessonQuestion) -> None:
     if question.choices:
         st.markdown("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
     show_notice(translate(POLLED), role="status")
-    link_to_view(
-        ROOM,
-        _("Show answers"),
-        icon=":material/groups:",
-        help=_("To you and the students, after confirmation."),
-    )
+    if (board := _taught_class()) is not None:
+        redraw_every(EVERY, _draw_reveal_button, board.asked)
+
+
+def _draw_reveal_button(number: int) -> None:
+    """Draw the button that shows the answers; run the page again if ``number`` is no longer the open question."""
+    code, board = classroom.code(), _taught_class()
+    if code is None or board is None or board.open_question != number:
+        st.rerun()
+    draw_reveal_button(code, board, number)
 
 
 def _has_answered() -> bool:
