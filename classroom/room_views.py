@@ -13,17 +13,17 @@ class StudentView:
     """A class of students as a student sees it.
 
     ``lost`` is True if the student's hand is raised. ``view`` is the URL that the teacher presents, or None. ``asked``
-    is the number of the latest question, and ``own`` the student's answer to it. ``said`` has all answers without
-    names; it is empty before they are revealed.
+    is the number of the question that the class sees, and ``own`` the student's answer to it. ``said`` has all answers
+    without names; it is empty before they are revealed.
     """
 
     version: int
     name: str  # the student's name; "" if anonymous
     lost: bool
     view: str | None  # URL that the teacher presents; None if students explore freely
-    asked: int | None  # number of the latest question
-    question: Question | None  # the latest question, without the correct answer before the reveal
-    own: str | None  # the student's answer to the latest question
+    asked: int | None  # number of the question that the class sees: the latest, or one that is shown again
+    question: Question | None  # this question, without the correct answer before the reveal
+    own: str | None  # the student's answer to it
     revealed: bool
     said: tuple[str, ...]  # all answers without names; empty before the reveal
 
@@ -66,8 +66,8 @@ class Answer:
 class TeacherView:
     """A class of students as its teacher sees it.
 
-    ``view`` is the URL that the teacher presents, or None. ``asked`` is the number of the latest question, and
-    ``revealed`` is True if its answers are shown to the students.
+    ``view`` is the URL that the teacher presents, or None. ``asked`` is the number of the question that the class sees,
+    and ``revealed`` is True if its answers are shown to the students.
     """
 
     version: int

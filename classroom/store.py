@@ -158,10 +158,13 @@ class Store:
             base.execute("UPDATE room SET question=?, revealed=0 WHERE code=?", (number, code))
         return int(number)
 
-    def reveal(self, code: str, who: str) -> None:
-        """Show all answers and the correct answer to the class; no more answers are accepted."""
+    def reveal(self, code: str, who: str, number: int | None = None) -> None:
+        """Show all answers to a question, by default the current one, and its correct answer.
+
+        No more answers are accepted, neither to question ``number`` nor to a later question.
+        """
         with self._teaching(code, who) as base:
-            base.execute("UPDATE room SET revealed=1 WHERE code=?", (code,))
+            base.execute("UPDATE room SET revealed=1, question=coalesce(?, question) WHERE code=?", (number, code))
 
     def close(self, code: str, who: str) -> None:
         """Delete the class with all its content."""
@@ -355,7 +358,7 @@ class Store:
             _version, _presents, _view, asked, revealed = self._room(base, code)
             rows = base.execute(
                 "SELECT number, written, said FROM answer JOIN question USING (room) "
-                "WHERE room=? AND student=? AND number=answer.question AND (number<? OR ?) ORDER BY number",
+                "WHERE room=? AND student=? AND number=answer.question AND (number<>? OR ?) ORDER BY number",
                 (code, student, asked, revealed),
             ).fetchall()
         return tuple(ClosedAnswer(number, read(written), said, number == asked) for number, written, said in rows)

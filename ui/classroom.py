@@ -111,7 +111,8 @@ def draw_ask_button(
 
 def draw_reveal_button(code: str, board: TeacherView, number: int) -> None:
     """Draw the button that shows the answers to question ``number`` to the class; the teacher confirms it."""
-    with st.popover(_("Show answers"), help=_("To you and the students, after confirmation.")):
+    help = _("To you and the students, after confirmation.")
+    with st.popover(_("Show answers"), help=help, key=f"class_show_{number}"):  # another key folds the popover
         n = len(board.answers_to(number))
         st.markdown(
             _(
@@ -124,15 +125,15 @@ def draw_reveal_button(code: str, board: TeacherView, number: int) -> None:
             _("Confirm"),
             key="classroom_reveal",
             on_click=_reveal,
-            args=(code,),
+            args=(code, number),
             type="primary",
             help=_("This cannot be undone"),
         )
 
 
-def _reveal(code: str) -> None:
+def _reveal(code: str, number: int) -> None:
     with suppress(NotInClass):  # the page shows the reason
-        store().reveal(code, visitor_secret())
+        store().reveal(code, visitor_secret(), number)
 
 
 def _without_stop(answer: str) -> str:

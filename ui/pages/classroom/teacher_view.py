@@ -123,7 +123,7 @@ def _draw_live_answers(code: str, drawn: int | None) -> None:
     show_class(board)
     if board.asked is not None:
         _draw_latest(code, board, board.asked)
-        _draw_privately(board)
+        _draw_privately(code, board)
     names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"), _("Correct"))
     rows = [(number, remove_emphasis(prompt), *rest) for number, prompt, *rest in board.rows()]
     file = csv_table(names, rows)
@@ -131,7 +131,7 @@ def _draw_live_answers(code: str, drawn: int | None) -> None:
 
 
 def _draw_latest(code: str, board: TeacherView, number: int) -> None:
-    """Draw the latest question, and its answers or the button that shows them to the class."""
+    """Draw the question that the class sees, and its answers or the button that shows them to the class."""
     question = board.questions[number - 1]
     st.subheader(_("Question {number}", number=number))
     st.markdown(escape_except_emphasis(format_prompt(question)))
@@ -145,14 +145,19 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
     draw_reveal_button(code, board, number)
 
 
-def _draw_privately(board: TeacherView) -> None:
-    """Draw the answers to the latest question, or to an earlier one that the teacher picks; students do not see it."""
+def _draw_privately(code: str, board: TeacherView) -> None:
+    """Draw the answers to the latest question, or to another that the teacher picks; students do not see it.
+
+    While no question is open, the teacher may show the answers to another question than the one that the class sees.
+    """
     with st.container(key="private_answers"), st.expander(_("View privately")):
         numbers = range(len(board.questions), 0, -1)
         number = st.selectbox(_("Question"), numbers, key=f"desk_question_{board.asked}", width=120)
         question = board.questions[number - 1]
         st.markdown(escape_except_emphasis(format_prompt(question)))
         answers(question, board.answers_to(number), "desk_peek")
+        if board.revealed and number != board.asked:
+            draw_reveal_button(code, board, number)
 
 
 def _closing(code: str) -> None:

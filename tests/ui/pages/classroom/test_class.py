@@ -409,6 +409,13 @@ def test_a_question_that_closes_the_open_question_is_confirmed() -> None:
     assert asks(desk) == ("Ask", [])  # nobody can answer any more
     ask(desk, "word", "And then?")
     assert classes.store().student_view(code, identity(seat)).asked == 3
+    press(desk, "Confirm", "classroom_reveal")
+    desk.selectbox(key="desk_question_3").select(1).run()
+    press(desk, "Confirm", "classroom_reveal")  # The answers to a closed question are shown later.
+    shown = classes.store().student_view(code, identity(seat))
+    assert (shown.asked, shown.said, shown.own, shown.revealed) == (1, ("animal",), "animal", True)
+    ask(desk, "word", "At last?")
+    assert classes.store().student_view(code, identity(seat)).asked == 4
 
 
 @pytest.mark.slow
