@@ -37,7 +37,7 @@ from viz.components.page_scripts import follow_class
 from viz.figures.token_bars import bars
 
 MOST, MOST_HEADS = 30, 12  # Maximum number of answers drawn, and of heads.
-LONGEST_LABEL = 30  # characters of an answer at its bar
+LABEL_WIDTH, LABEL_LINES = 22, 3  # characters in a line of an answer at its bar, and lines
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
@@ -66,7 +66,8 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
             _("answers"),
             other=sum(n for _answer, n in rest) if rest else None,
             marked=marked,
-            longest=LONGEST_LABEL,
+            longest=LABEL_WIDTH,
+            lines=LABEL_LINES,
         )
         draw_chart(figure, key, about=dict)
 

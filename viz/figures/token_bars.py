@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from textwrap import wrap
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +15,7 @@ from viz.figures.theme import LEGEND, Theme, color_at, diverging_scale, empty, e
 
 REST = gettext_lazy("all others")
 PROBABILITY = gettext_lazy("Probability")
+LINE = 16  # height of a further line of a label in pixels
 
 
 def bars(  # noqa: PLR0913  (keyword options of a figure)
@@ -27,12 +29,13 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     marked: Sequence[int] = (),
     intervals: Sequence[tuple[float, float]] = (),
     longest: int = 18,
+    lines: int = 1,
 ) -> go.Figure:
     """Draw horizontal bars, the first on top; those with the indices ``marked`` have the accent colour.
 
     ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the
     remaining values, a pale bar at the bottom. ``intervals`` are the ends of each value's interval, if there are any.
-    A label has at most ``longest`` characters.
+    A label has at most ``lines`` lines of ``longest`` characters.
     """
     names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
@@ -51,7 +54,8 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     )
     if intervals:
         _add_intervals(figure, values, intervals, theme)
-    ticks = [escape_label(truncate(name, longest)) for name in names]
+    ticks = [_break_label(name, longest, lines) for name in names]
+    tallest = max((tick.count("<br>") for tick in ticks), default=0)
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=ticks,
@@ -63,8 +67,19 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     figure.update_xaxes(range=[0, 1.12 * max([*numbers, *(high for _low, high in intervals), 0]) or 1], fixedrange=True)
     if numbers and all(isinstance(value, int) for value in numbers):
         figure.update_xaxes(dtick=ceil(max(*numbers, 1) / 8))  # whole numbers of answers
-    figure.update_layout(height=110 + 26 * len(names), bargap=0.25, showlegend=False)
+    figure.update_layout(height=110 + (26 + LINE * tallest) * len(names), bargap=0.25, showlegend=False)
     return figure
+
+
+def _break_label(name: str, longest: int, lines: int) -> str:
+    """Return a label of at most ``lines`` lines of ``longest`` characters; a cut label ends in "…".
+
+    >>> _break_label("It stays as it is: all scores grow alike.", 24, 3), _break_label("a < b < c", 5, 1)
+    ('It stays as it is: all<br>scores grow alike.', 'a &lt; …')
+    """
+    if lines == 1:
+        return escape_label(truncate(name, longest))
+    return "<br>".join(map(escape_label, wrap(name, longest, max_lines=lines, placeholder="…")))
 
 
 def _add_intervals(

@@ -23,6 +23,9 @@ def test_the_first_is_on_top_and_equal_labels_stay_two_bars() -> None:
 
 def test_a_longer_label_is_whole_if_asked() -> None:
     assert bars(LABELS, VALUES, LIGHT, "", longest=40).layout.yaxis.ticktext[3] == "x" * 40
+    long = bars(["one two three", "four"], (2, 1), LIGHT, "", longest=7, lines=2).layout
+    assert long.yaxis.ticktext == ("one two<br>three", "four")
+    assert long.height > bars(["one", "four"], (2, 1), LIGHT, "", longest=7, lines=2).layout.height
 
 
 def test_small_numbers_are_not_written_as_nothing() -> None:
