@@ -155,7 +155,7 @@ REVEALED = (
 def reply(code: str, seen: StudentView) -> None:
     """Draw a field to answer the teacher's question, or the class's answers if they are revealed.
 
-    If the student has answered already, the field is in a collapsed expander.
+    If the student has answered already, the field is in a collapsed expander below the question and the answer.
     """
     question, number = seen.question, seen.asked
     if question is None or number is None:
@@ -169,11 +169,12 @@ def reply(code: str, seen: StudentView) -> None:
             answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
+    _prompt(question, number)
     if seen.own is None:
         _form(code, number, question, None)
     else:
         show_notice(_("Your answer: {own}.", own=_without_stop(format_answer(question, seen.own))), role="status")
-        with st.expander(_("Question {number}", number=number), bool(problem)):
+        with st.expander(_("Change my answer"), bool(problem)):
             _form(code, number, question, seen.own)
     if problem:
         show_notice(problem)
@@ -186,13 +187,12 @@ def _prompt(question: Question, number: int) -> None:
 
 
 def _form(code: str, number: int, question: Question, own: str | None) -> None:
-    """Draw the question and the controls for its answer."""
-    _prompt(question, number)
+    """Draw the controls for the answer to a question."""
     key = f"class_reply_{code}_{number}"
     with st.form(key, border=False):
         _field(question, key, own)
         st.form_submit_button(
-            _("Answer") if own is None else _("Change my answer"),
+            _("Answer"),
             on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
             help=_("Only your teacher sees it, until all answers are shown without names"),
         )

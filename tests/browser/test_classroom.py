@@ -51,7 +51,9 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     student.get_by_role("textbox", name="Your answer").fill("Animal")
     click(student.get_by_role("button", name="Answer", exact=True))
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
-    expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
+    expect(
+        student.get_by_role("textbox", name="Your answer")
+    ).to_be_hidden()  # The form of an answered question is folded.
     click(student.get_by_text("I am lost"))
     names = page.locator(".st-key-private_names")
     click(names.locator("summary"))  # folded, because the class may see the page
