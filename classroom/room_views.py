@@ -8,6 +8,15 @@ from classroom.question import Question, format_answer, format_prompt, format_tr
 from i18n import _
 
 
+def student_label(number: int, name: str) -> str:
+    """Return the name of a student, or the student's number if there is no name.
+
+    >>> student_label(2, "Anna"), student_label(2, "")
+    ('Anna', '#2')
+    """
+    return name or f"#{number}"
+
+
 @dataclass(frozen=True)
 class StudentView:
     """A class of students as a student sees it.
@@ -18,6 +27,7 @@ class StudentView:
     """
 
     version: int
+    number: int  # the student's number
     name: str  # the student's name; "" if anonymous
     lost: bool
     view: str | None  # URL that the teacher presents; None if students explore freely
@@ -26,6 +36,11 @@ class StudentView:
     own: str | None  # the student's answer to it
     revealed: bool
     said: tuple[str, ...]  # all answers without names; empty before the reveal
+
+    @property
+    def label(self) -> str:
+        """The name by which the teacher sees the student."""
+        return student_label(self.number, self.name)
 
 
 @dataclass(frozen=True)
@@ -50,7 +65,7 @@ class Student:
     @property
     def label(self) -> str:
         """The name, or the number of a student without a name."""
-        return self.name or f"#{self.number}"
+        return student_label(self.number, self.name)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from classroom.cards import Card, PostedCard, read_card
 from classroom.errors import NotInClass, no_room, too_long_view, wrong_length
 from classroom.question import Question, read
-from classroom.room_views import Answer, ClosedAnswer, Student, StudentView, TeacherView
+from classroom.room_views import Answer, ClosedAnswer, Student, StudentView, TeacherView, student_label
 from i18n import gettext_lazy
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # no ambiguous characters: I, L, O, 0, 1
@@ -193,11 +193,11 @@ class Store:
             if (former := self._former(base, code, who)) is not None:
                 base.execute("DELETE FROM away WHERE room=? AND student=?", (code, former[0]))
 
-    def former_name(self, code: str, who: str) -> str | None:
-        """Return the name of the student ``who`` before leaving the class; None if ``who`` has not left it."""
+    def former_label(self, code: str, who: str) -> str | None:
+        """Return the name or number of the student ``who`` who has left the class; None if ``who`` has not left it."""
         with self._lock:
             former = self._former(self._base, code, who)
-        return None if former is None else former[1]
+        return None if former is None else student_label(*former)
 
     def withdraw(self, code: str, who: str) -> None:
         """Delete the student ``who`` and the student's answers and cards from a class."""
@@ -341,6 +341,7 @@ class Store:
             question = question.without_truth()
         return StudentView(
             version,
+            number,
             name,
             bool(lost),
             (view or None) if presents else None,

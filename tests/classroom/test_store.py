@@ -453,13 +453,13 @@ def test_the_next_student_of_a_browser_is_another_student(store: Store) -> None:
     store.join(code, ANNA, "Anna")
     number = store.ask(code, TEACHER, WHICH)
     store.answer(code, ANNA, number, "animal")
-    assert store.former_name(code, ANNA) is None
+    assert store.former_label(code, ANNA) is None
     store.leave(code, ANNA)
-    assert store.former_name(code, ANNA) == "Anna"
+    assert store.former_label(code, ANNA) == "Anna"
     with pytest.raises(NotInClass):
         store.answer(code, ANNA, number, "street")
     store.join(code, ANNA, "anna")
-    assert (store.former_name(code, ANNA), store.student_view(code, ANNA).own) == (None, "animal")
+    assert (store.former_label(code, ANNA), store.student_view(code, ANNA).own) == (None, "animal")
     for name in ("Dora", ""):
         store.leave(code, ANNA)
         store.join(code, ANNA, name)

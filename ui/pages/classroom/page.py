@@ -54,8 +54,8 @@ def draw_waiting_room(code: str) -> None:
         seen = store().student_view(code, visitor_secret())
     except NotInClass:
         # The next student may share this browser, so nobody enters as the former student without a click.
-        if (former := store().former_name(code, visitor_secret())) is not None:
-            st.button(f"{_('Rejoin class')} ({former or '–'})", key="classroom_rejoin", on_click=_rejoin, args=(code,))
+        if (former := store().former_label(code, visitor_secret())) is not None:
+            st.button(f"{_('Rejoin class')} ({former})", key="classroom_rejoin", on_click=_rejoin, args=(code,))
         with st.form("join", border=False):
             st.markdown(_("**Class {code}**", code=code))
             _name()
@@ -65,7 +65,7 @@ def draw_waiting_room(code: str) -> None:
         show_storage_time()
         return
     show_notice(
-        _("You are in the class (name: {name}). Questions appear above.", name=seen.name or "–"),
+        _("You are in the class (name: {name}). Questions appear above.", name=seen.label),
         role="status",
     )
     with st.container(horizontal=True):
@@ -115,7 +115,11 @@ def _join(code: str | None = None) -> None:
     if not typed:
         st.session_state[PROBLEM] = _("Type the code from your teacher.")
         return
-    if code is None and not st.session_state[NAME].strip() and store().former_name(typed, visitor_secret()) is not None:
+    if (
+        code is None
+        and not st.session_state[NAME].strip()
+        and store().former_label(typed, visitor_secret()) is not None
+    ):
         change_class(typed)  # This page asks who joins.
         return
     try:

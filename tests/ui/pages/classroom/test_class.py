@@ -568,7 +568,7 @@ def test_who_comes_by_the_link_is_asked_for_a_name_first() -> None:
     _desk, code = opened()
     seat = asked("classroom", **{"class": code})
     press(seat, "Join")
-    assert any("name: –" in said for said in notes(seat))
+    assert any("name: #1" in said for said in notes(seat))
 
 
 @pytest.mark.slow
