@@ -9,7 +9,7 @@ import streamlit as st
 
 from i18n import _, error_message, translate
 from inference import UserError
-from lessons.answer_key import Unanswerable
+from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.checks import CHECKS, Check
 from lessons.library import ORDER, check_help, come_along, format_help, pack_lesson, source, template
 from lessons.reading import MOST_BYTES, Fault
@@ -32,7 +32,7 @@ from ui.pages.lessons.current_lesson import (
     restore_draft,
     store_draft,
 )
-from ui.pages.lessons.views import empty_view, model_title, shows_answer
+from ui.pages.lessons.views import StepView, empty_view, model_title, shows_answer
 from ui.pages.lessons.worksheet import draw_print_button
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
@@ -144,12 +144,17 @@ def _answer_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Prose
     try:
         right = right_answer(question, seen.asked)
         if right is not None:
-            keys = seen.asked.view().keys if question.kind == "token" else ()
-            answer = format_answer(question, right.answer, keys)
-            yield Quotation(" — ".join(part for part in (answer, translate(right.said)) if part))
+            yield Quotation(_describe_right(question, right, seen))
     except (Unanswerable, UserError) as error:
         yield Quotation(error_message(error))
     yield from (Prose(markdown_of(said)) for said in (question.expected, question.reveal) if said)
+
+
+def _describe_right(question: LessonQuestion, right: CheckedAnswer, seen: StepView) -> str:
+    """Return the right answer to a question, and the sentence with the numbers behind it."""
+    keys = seen.asked.view().keys if question.kind == "token" else ()
+    answer = format_answer(question, right.answer, keys)
+    return " — ".join(part for part in (answer, translate(right.said)) if part)
 
 
 BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
@@ -291,7 +296,7 @@ CHECKED = "lesson_checked"  # session key: the draft whose answers the reader ha
 
 
 def _check_answers(lesson: Lesson) -> None:
-    """Draw the button that computes the right answers, and then the steps without an answer, with the reasons."""
+    """Draw the button that computes the right answers, or these and the steps without an answer, with the reasons."""
     asked = [(at, step, step.question) for at, step in enumerate(lesson.steps, 1) if step.question is not None]
     if not asked:
         return
@@ -300,11 +305,13 @@ def _check_answers(lesson: Lesson) -> None:
         st.button(_("Check answers"), key="lesson_check_answers", on_click=st.session_state.update,
                   args=({CHECKED: text},), help=_("Computes the answer to every question"))  # fmt: skip
         return
-    computed = 0
+    computed, found = 0, []
     for nth in stoppable_steps(f"lesson_answers:{hash(text)}", len(asked), _("Running the model")):
         at, step, question = asked[nth]
         try:
-            right_answer(question, empty_view(step.view).asked)
+            seen = empty_view(step.view)
+            if (right := right_answer(question, seen.asked)) is not None:
+                found.append(_("Step {at}: {reason}", at=at, reason=_describe_right(question, right, seen)))
             computed += 1
         except (Unanswerable, UserError) as error:
             show_notice(_("Step {at}: {reason}", at=at, reason=error_message(error)))
@@ -312,6 +319,7 @@ def _check_answers(lesson: Lesson) -> None:
             if shows_answer(before, step):
                 reason = _("The view of step {earlier} shows the answer.", earlier=earlier)
                 show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
+    st.markdown("\n".join(f"- {escape_markdown(line)}" for line in found))
     if computed == len(asked):
         show_notice(_("All answers are computed; those written in the lesson's file are not checked."), role="status")
 

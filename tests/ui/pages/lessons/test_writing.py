@@ -132,6 +132,9 @@ def test_the_editor_names_the_steps_without_an_answer() -> None:
     press(page, "Check answers")
     assert notes(page, "refusal") == []
     assert any("computed" in said for said in notes(page))
+    (found,) = (one.value for one in page.markdown if one.value.startswith("- Step "))
+    steps = lesson_of(source("it_and_animal")).steps
+    assert found.count("\n") + 1 == sum(step.question is not None and step.question.kind != "text" for step in steps)
 
 
 @pytest.mark.slow
