@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from classroom.errors import NotInClass
 from classroom.question import format_answer, format_prompt
@@ -52,8 +53,10 @@ CLOSED = "classroom_closed"  # Session key: code of the class that this teacher 
 def desk(code: str) -> None:
     """Draw the teacher's page for the class of students with this code."""
     entrance, leading = st.columns([1, 2])
+    with leading:
+        links = st.container()
     with entrance:
-        _entrance(code)
+        _entrance(code, links)
     with leading:
         _draw_lead_toggle(code)
         number = open_question_number(code)
@@ -77,24 +80,22 @@ def invitations(code: str, here: str) -> list[str]:
     return [join_link(code, origin) for origin in shared_origins(here)]
 
 
-def _entrance(code: str) -> None:
+def _entrance(code: str, place: DeltaGenerator) -> None:
+    """Draw the code and the QR code, and in ``place``, the wider column, the link, which a narrow one breaks."""
     st.metric(_("Class code"), code, help=_("Students type it on Class, or open the link."))
     links = invitations(code, st.context.url or "")
     if not links:
         this_machine_only()
         return
-    # The picture precedes the links, so that it fits a projector of 1280 × 720.
-    image = st.container()
     link = links[0]
-    if len(links) > 1:
-        link = st.selectbox(
-            _("Link for students"), links, key="classroom_link", help=_("This machine has several addresses")
-        )
-    st.code(link, language=None, wrap_lines=True)
+    with place:
+        if len(links) > 1:
+            link = st.selectbox(
+                _("Link for students"), links, key="classroom_link", help=_("This machine has several addresses")
+            )
+        st.code(link, language=None, wrap_lines=True)
     picture = segno.make(link, micro=False)
-    image.image(
-        picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220
-    )
+    st.image(picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220)
 
 
 def _draw_lead_toggle(code: str) -> None:
