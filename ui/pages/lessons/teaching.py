@@ -14,7 +14,7 @@ from lessons.checks import CHECKS, Check
 from lessons.library import ORDER, check_help, come_along, format_help, pack_lesson, source, template
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson, LessonQuestion, LessonStep, Teacher
-from lessons.sheet import Heading, Prose, Quotation
+from lessons.sheet import Block, Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
 from ui.pages.lessons.class_questions import POLLED, is_polled
@@ -33,7 +33,7 @@ from ui.pages.lessons.current_lesson import (
     store_draft,
 )
 from ui.pages.lessons.views import StepView, empty_view, model_title, shows_answer
-from ui.pages.lessons.worksheet import draw_print_button
+from ui.pages.lessons.worksheet import draw_print_button, question_tables
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -68,11 +68,12 @@ def draw_teachers_key(known: NamedLesson) -> None:
             st.markdown(block.text)
 
 
-def teachers_key(known: NamedLesson) -> tuple[KeyBlocks, KeyBlocks]:
+def teachers_key(known: NamedLesson) -> tuple[KeyBlocks, list[Block]]:
     """Return the teacher's key of a lesson on screen and in print: aims, plan, expected answers and common mistakes.
 
     The models are run to compute the answers. A lesson without notes for the teacher has only the expected answers. The
-    key on screen lacks an answer while the class answers the question, because the class may see the page.
+    key on screen lacks an answer while the class answers the question, because the class may see the page. The printed
+    key has the tables of the worksheet, too.
     """
     lesson = known.lesson
     teacher = lesson.teacher
@@ -80,10 +81,10 @@ def teachers_key(known: NamedLesson) -> tuple[KeyBlocks, KeyBlocks]:
     asked = [(at, step, step.question) for at, step in enumerate(lesson.steps) if step.question is not None]
     if asked:
         blocks += [Heading(_("Expected answers"), 2), *_models_sentence(lesson)]
-    printed = [*blocks]
+    printed: list[Block] = [*blocks]
     for at, step, question in asked:
-        asking, answer = _question_blocks(at, step, question), list(_answer_blocks(step, question))
-        printed += [*asking, *answer]
+        asking, answer = list(_question_blocks(at, step, question)), list(_answer_blocks(step, question))
+        printed += [*asking, *question_tables(step, question), *answer]
         if is_polled((known.name, at), question):
             answer = [Quotation(translate(POLLED))]
         blocks += [*asking, *answer]
@@ -132,10 +133,12 @@ def minutes(count: int) -> str:
     return _("{n} min", n=count)
 
 
-def _question_blocks(at: int, step: LessonStep, question: LessonQuestion) -> tuple[Prose, Prose]:
-    """Return the title of a step and its question."""
-    title = _("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title))
-    return Prose(title), Prose(markdown_of(question.ask))
+def _question_blocks(at: int, step: LessonStep, question: LessonQuestion) -> Iterator[Prose]:
+    """Yield the title of a step, its question and the choices."""
+    yield Prose(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
+    yield Prose(markdown_of(question.ask))
+    if question.choices:
+        yield Prose("\n".join(f"- {markdown_of(text)}" for _key, text in question.choices))
 
 
 def _answer_blocks(step: LessonStep, question: LessonQuestion) -> Iterator[Prose | Quotation]:

@@ -190,6 +190,13 @@ def view_blocks(step: LessonStep, question: LessonQuestion, own: str = "") -> It
         yield Prose(_("Open this view in the app: {link}", link=link))
 
 
+def question_tables(step: LessonStep, question: LessonQuestion) -> list[Table]:
+    """Return the tables that the worksheet prints for a question, without maps, which take a second."""
+    if question.check is not None and question.check.check in ALL_HEADS:
+        return []
+    return [block for block in view_blocks(step, question) if isinstance(block, Table)]
+
+
 def _figures(step: LessonStep, question: LessonQuestion, choice: ViewState, asked: CheckContext) -> Iterator[Block]:
     """Yield the tables and maps that a question needs; nothing if only a page of the app has them."""
     assert step.view is not None

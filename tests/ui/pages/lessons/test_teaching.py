@@ -27,6 +27,11 @@ def test_the_key_names_its_model_and_is_saved_with_its_answers(saved: Saved) -> 
     assert "<blockquote>animal" in paper
     assert paper.count("<h2>") == len(page.subheader)
     assert "print()" in paper
+    choices = [
+        text for step in come_along()["attention"].steps if step.question for _key, text in step.question.choices
+    ]
+    assert all(f"<li>{text.in_language('en')}" in paper for text in choices)
+    assert "<th>it →</th>" in paper, "the tables of the worksheet"
 
 
 def test_a_step_says_that_other_models_give_other_numbers() -> None:
