@@ -207,7 +207,7 @@ def _field(question: Question, key: str, own: str | None) -> None:
         st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=texts.__getitem__)
         return
     helps = {
-        "number": _("A number such as {example}", example=question.example),
+        "number": _("Two digits or more if rounded, such as {example}", example=question.example),
         "head": _("Layer and head from 0, such as 3-7 or L3H7"),
         "word": _("One word or token"),
         "text": _("A sentence of your own"),

@@ -58,7 +58,7 @@ def draw_question_form(code: str, open_question: int | None) -> None:
         st.text_input(
             _("Correct answer (optional)"),
             max_chars=LONGEST_ANSWER,
-            help=_("Shown with the answers. Head: such as 3-7. Students may round numbers to two digits or more."),
+            help=_("Shown with the answers. Head: such as 3-7. Rounding: two digits or more."),
             **_keep_in(TRUTH),
         )
         draw_ask_button(_("Ask"), open_question, "classroom_ask", _ask, (code,), type="primary")
