@@ -43,19 +43,20 @@ LABEL_WIDTH, LABEL_LINES = 22, 3  # characters in a line of an answer at its bar
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
     """Draw the students' answers ``said`` to a teacher's question.
 
-    Sentences are a list, and other answers a bar chart with the most frequent; its last bar counts all others. ``own``
-    is the visitor's own answer, or None. ``key`` is the widget key.
+    Sentences are a list, and other answers a bar chart, the most frequent first; the last line or bar counts all
+    others. ``own`` is the visitor's own answer, or None. ``key`` is the widget key.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
         return
+    counted = count_answers(question, said)
+    # No single answer widens the chart: a head may lie in no layer of any model.
+    most = MOST_HEADS if question.kind == "head" else MOST
+    found, rest = counted[:most], sum(n for _answer, n in counted[most:])
     if question.kind == "text":
-        st.markdown("\n".join(f"- {escape_markdown(answer)}" for answer in said[:MOST]))
+        lines = [f"{escape_markdown(answer)}{f' × {n}' if n > 1 else ''}" for answer, n in found]
+        st.markdown("\n".join(f"- {line}" for line in [*lines, *([f"… (+ {rest})"] if rest else [])]))
     else:
-        counted = count_answers(question, said)
-        # No single answer widens the chart: a head may lie in no layer of any model.
-        most = MOST_HEADS if question.kind == "head" else MOST
-        found, rest = counted[:most], counted[most:]
         marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
         labels = [format_answer(question, answer) for answer, _n in found]
         figure = bars(
@@ -64,7 +65,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
             theme(),
             _("What the class answered"),
             _("answers"),
-            other=sum(n for _answer, n in rest) if rest else None,
+            other=rest or None,
             marked=marked,
             longest=LABEL_WIDTH,
             lines=LABEL_LINES,

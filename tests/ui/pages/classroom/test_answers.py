@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 
 from classroom.question import Question
 from ui import classroom
@@ -33,10 +34,17 @@ def test_an_impossible_head_is_one_bar(drawn: list[go.Figure]) -> None:
     assert len({figure.layout.height for figure in drawn}) == 1
 
 
-def test_many_heads_are_the_most_frequent_and_all_others(drawn: list[go.Figure]) -> None:
+def test_many_answers_are_the_most_frequent_and_all_others(
+    drawn: list[go.Figure], monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = [f"{layer}.{head}" for layer in range(10) for head in range(10)]
     classroom.answers(HEAD, [*said, "3.7"], "key")
     (figure,) = drawn
     assert len(rows(figure)) == classroom.MOST_HEADS + 1
     assert rows(figure)[0] == ("✓ 3-7", 2)
     assert rows(figure)[-1] == ("all others", 88)
+    listed: list[str] = []
+    monkeypatch.setattr(st, "markdown", listed.append)
+    classroom.answers(Question("text", "Why?"), ["No.", *(f"Yes {at}" for at in range(40)), "no."], "key")
+    lines = listed[0].split("\n")
+    assert (lines[0], len(lines), lines[-1]) == (r"- No\. × 2", classroom.MOST + 1, "- … (+ 11)")
