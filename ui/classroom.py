@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -30,9 +29,8 @@ from ui.show.chart import draw_chart, theme
 from ui.show.text import escape_except_emphasis, escape_markdown, format_comma_list, join_sentences
 from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
-from ui.state.navigation import BY_VIEW, view_fields, view_of_link
+from ui.state.navigation import BY_VIEW, view_fields
 from ui.state.session import current_view, get_view_state, own_query, page_query
-from ui.state.view_state import ViewState, shared_fields
 from viz.components.page_scripts import follow_class
 from viz.figures.token_bars import bars
 
@@ -149,7 +147,7 @@ def _without_stop(answer: str) -> str:
 
 PROBLEM, FIELD = "class_problem", "_field"
 REVEALED = (
-    "class_revealed"  # Session key: the place (``_place``) where the answers were first shown, by (code, question).
+    "class_revealed"  # Session key: the place (``place_of``) where the answers were first shown, by (code, question).
 )
 
 
@@ -163,7 +161,7 @@ def reply(code: str, seen: StudentView) -> None:
         return
     if seen.revealed:
         # The answers are open on the page, or the step of a lesson, on which the visitor first sees them.
-        here = _place(current_view(), own_query())
+        here = classroom.place_of(current_view(), own_query())
         first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), here)
         with st.expander(_("Question {number}", number=number), expanded=first == here):
             st.markdown(escape_except_emphasis(format_prompt(question)))
@@ -243,7 +241,6 @@ def _send(code: str, number: int, said: str) -> None:
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
-LESSONS = "lessons"  # View of lessons; its options are in ui/pages/lessons/current_lesson.py.
 TEACHERS_ONLY = ("teacher", "write")  # Values of the field "show" on a teacher's own pages.
 ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for this visitor's class is done.
@@ -313,7 +310,7 @@ def shared_address(**fields: Any) -> str:
 
     ``fields`` are added to its query.
     """
-    return _address(current_view(), {**page_query(), **fields})
+    return classroom.address_of(current_view(), {**page_query(), **fields})
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
@@ -330,21 +327,12 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     def present(query: dict[str, str]) -> bool:
         try:
             _check_lesson(view, query)
-            store().present(code, who, _address(view, query))
+            store().present(code, who, classroom.address_of(view, query))
         except NotInClass:
             return False  # The page shows the reason.
         return True
 
     return present
-
-
-def _address(view: str, query: Mapping[str, Any]) -> str:
-    """Return the address of a view; it names model and text, so that it does not depend on the defaults.
-
-    A query without these fields has their defaults.
-    """
-    written = urlencode({**shared_fields(ViewState()), **query, **view_fields(view)})
-    return f"/{BY_VIEW[view].path}?{written}"
 
 
 def class_summary(board: TeacherView) -> str:
@@ -425,7 +413,7 @@ def _lead(code: str) -> None:
 
 def _is_teachers_only() -> bool:
     """Return True if the page shows the answer key of a lesson, or the editor."""
-    return current_view() == LESSONS and own_query().get("show") in TEACHERS_ONLY
+    return current_view() == classroom.LESSONS and own_query().get("show") in TEACHERS_ONLY
 
 
 def _present_page(code: str) -> None:
@@ -437,7 +425,7 @@ def _present_page(code: str) -> None:
 
 def _check_lesson(view: str, query: Mapping[str, str]) -> None:
     """Raise NotInClass if an address of the teacher's own lesson lacks its text, which was too long."""
-    if view == LESSONS and query.get("lesson") == "own" and not query.get("carried"):
+    if view == classroom.LESSONS and query.get("lesson") == "own" and not query.get("carried"):
         raise too_long_view()
 
 
@@ -459,7 +447,10 @@ def _status(code: str, is_same: bool, problem: str = "") -> None:
 
 def _bar(code: str, seen: StudentView) -> None:
     """Draw a student's class bar: the state, the navigation, the “I am lost” switch and the question."""
-    if seen.view is not None and _place_of(seen.view) not in (None, _place(current_view(), own_query())):
+    if seen.view is not None and classroom.place_at(seen.view) not in (
+        None,
+        classroom.place_of(current_view(), own_query()),
+    ):
         st.session_state[ALONE] = True
     alone = st.session_state.get(ALONE, False)
     follow_class(NEWS.format(code=code), seen.version, moves=not alone and seen.view is not None)
@@ -510,26 +501,9 @@ def follow_again() -> None:
     st.session_state.pop(FOLLOWED, None)
 
 
-def _place_of(address: str) -> tuple[str, ...] | None:
-    """Return the place of the teacher's view, or None if its address names no page of this app."""
-    found = _view_at(address)
-    return None if found is None else _place(*found)
-
-
-def _place(view: str, query: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the view, and the lesson and its step on Lessons: a student who leaves it stops following."""
-    return (view, query.get("lesson", ""), query.get("step", "") or "0") if view == LESSONS else (view,)
-
-
-def _view_at(address: str) -> tuple[str, dict[str, str]] | None:
-    """Return the view and the query of the teacher's address, or None if it names no page of this app."""
-    there, _sep, written = address.removeprefix("/").partition("?")
-    return view_of_link(there, dict(parse_qsl(written, keep_blank_values=True)))
-
-
 def _open(address: str, path: str) -> None:
     """Open the teacher's view from the page at ``path``; ignore an address that names no page of this app."""
-    found = _view_at(address)
+    found = classroom.presented_view(address)
     if found is None:
         return
     view, query = found
