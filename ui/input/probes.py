@@ -1,7 +1,7 @@
 """Prepared questions of the form "Which head links these words?", called probes, from the app or from a file.
 
 The candidates for a pronoun come from annotations if the sentence is one of the app's. In any other text they are
-guessed.
+guessed by lists of words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from i18n import gettext_lazy, translate
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS
 from ui.paths import ASSETS
-from ui.state.selection import PRONOUNS as SUBJECTS
 
 MOST_BYTES = 1_000_000  # bytes of a file of probes
 MOST_PROBES = 500
@@ -145,6 +144,15 @@ def known_words(text: str) -> KnownWords | None:
     return None
 
 
+# Pronouns that refer to another word, by which a new text opens (English, French, Chinese).
+SUBJECTS = frozenset(
+    (
+        *("it", "he", "she", "they", "him", "her", "them", "his", "its", "their"),
+        *("himself", "herself", "itself", "themselves"),
+        *("il", "elle", "ils", "elles", "lui", "eux"),
+        *("他", "她", "它", "他们", "她们", "它们"),
+    )
+)
 # English words after which a noun is expected.
 DETERMINERS = frozenset(
     (
@@ -159,9 +167,37 @@ ADJECTIVES = frozenset(
         *("good", "bad", "nice", "great", "beautiful", "famous", "important", "clever", "smart", "brave"),
         *("happy", "sad", "angry", "tired", "hungry", "lazy", "quick", "slow", "strong"),
         *("hot", "warm", "cool", "wet", "dirty", "clean", "empty", "full", "heavy", "hard", "soft", "loud", "quiet"),
-        *("red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "dark", "bright", "wooden"),
+        *("red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "pink", "purple"),
+        *("dark", "bright", "wooden", "friendly"),
     )
 )
+# Other frequent words that seldom are nouns: function words, and English verbs without "-ed".
+FUNCTION_WORDS = frozenset(
+    (
+        *("i", "me", "you", "we", "us", "who", "whom", "whose", "which", "what", "there", "here"),
+        *("and", "or", "but", "because", "so", "if", "when", "while", "as", "than", "then", "that", "where", "why"),
+        *("of", "in", "on", "at", "by", "for", "to", "with", "from", "into", "about", "after", "before", "until"),
+        *("since", "although", "though", "up", "down", "out", "off", "over", "under", "near", "without", "through"),
+        *("not", "no", "too", "very", "also", "just", "only", "never", "always", "now", "still", "even", "both", "all"),
+        *("am", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did"),
+        *("can", "could", "will", "would", "shall", "should", "may", "might", "must"),
+        *("t", "s", "re", "ve", "ll", "d", "m", "don"),
+        *("doesn", "didn", "isn", "aren", "wasn", "weren", "couldn", "hasn"),
+        *("hadn", "wouldn", "shouldn", "won", "said", "told", "thought", "knew", "says", "say", "saw", "heard"),
+        *("felt", "left", "lost", "found", "got", "went", "came", "ran", "fell", "slept", "ate", "sat", "stood", "met"),
+        *("gave", "took", "brought", "bought", "sold", "made", "let", "put", "kept", "held", "read", "wrote"),
+        *("sang", "broke", "hit", "threw", "hid", "forgot", "began", "became", "grew", "spoke", "fed", "paid"),
+        *("sent", "taught", "likes", "loves", "wants", "go", "come", "see", "know", "get", "take", "give", "make"),
+        *("tell", "want", "eat", "fit"),
+        *("le", "la", "les", "un", "une", "des", "du", "ce", "cette"),
+        *("ces", "sa", "ses", "et", "mais", "donc", "parce", "que"),
+        *("qu", "qui", "quand", "ne", "pas", "est", "était", "sont", "ont", "avait", "de", "dans", "sur", "trop"),
+        *("因为", "因", "为", "所以", "但是", "当", "时", "和", "在"),
+        *("把", "被", "了", "的", "地", "得", "是", "不", "没"),
+        *("没有", "很", "也", "都", "就", "说"),
+    )
+)
+PAST = re.compile("..[^e]ed$")  # the past tense of a regular verb, as in "stopped" but not in "bed" or "seed"
 SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner precedes it
 
 
@@ -225,6 +261,35 @@ def _opens_sentence(view: View, cell: int) -> bool:
     following = view.keys[cell + 1].text.casefold()
     is_subject = following in DETERMINERS or following in SUBJECTS or written_word(view, cell + 1)[:1].isupper()
     return is_subject or not is_word(view, cell + 1)
+
+
+def earlier_nouns(view: View, source: int) -> list[int]:
+    """Return the indices of tokens or words before a pronoun that may belong to a noun of the same text.
+
+    These words are not DETERMINERS, ADJECTIVES, FUNCTION_WORDS or pronouns, and do not end in "ed". ``source`` is the
+    index of the pronoun. The result is empty for cross-attention.
+    """
+    if view.crosses:
+        return []
+    words = View(view.trace, view.part, words=True)
+    start = view.queries[source].pieces[0]
+    tokens = {
+        token
+        for at, cell in enumerate(words.keys)
+        if cell.pieces[1] <= start and is_word(words, at) and _may_be_noun(cell.text.casefold())
+        for token in range(*cell.pieces)
+    }
+    return [at for at, cell in enumerate(view.keys) if cell.pieces[0] in tokens]
+
+
+def _may_be_noun(word: str) -> bool:
+    """Return True if a word, in lower case, is in none of the lists and has no ending of the past tense.
+
+    >>> [word for word in "the tired driver needed seed in his bed".split() if _may_be_noun(word)]
+    ['driver', 'seed', 'bed']
+    """
+    is_listed = any(word in words for words in (DETERMINERS, ADJECTIVES, FUNCTION_WORDS, SUBJECTS))
+    return not is_listed and not PAST.search(word)
 
 
 def is_word(view: View, at: int) -> bool:

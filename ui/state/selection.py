@@ -11,11 +11,13 @@ import streamlit as st
 from attention.comparison import Aligned, align
 from attention.excess import PositionalPrior
 from attention.head_search import between_words, head_of_link
+from attention.mask import BoolArray
 from attention.measures import HeadSummary
 from attention.trace import Trace, without_attention
 from attention.view import DisplayToken, View
 from i18n import gettext_lazy
 from inference.cancellation import Cancelled
+from ui.input.probes import SUBJECTS, earlier_nouns
 from ui.run.notices import show_error
 from ui.run.services import ViewOptions, get_trace_store, prior_of
 from ui.state.session import get_view_state, set_view_state
@@ -244,21 +246,10 @@ def find_word(cells: Sequence[DisplayToken], word: str) -> int | None:
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
-# Pronouns that refer to another word, by which a new text opens (English, French, Chinese).
-PRONOUNS = frozenset(
-    (
-        *("it", "he", "she", "they", "him", "her", "them", "his", "its", "their"),
-        *("himself", "herself", "itself", "themselves"),
-        *("il", "elle", "ils", "elles", "lui", "eux"),
-        *("他", "她", "它", "他们", "她们", "它们"),
-    )
-)
-
-
 def pronoun_in(view: View) -> int | None:
     """Return the index of the first pronoun with a word before it, or None."""
     words = [i for i, cell in enumerate(view.queries) if not cell.special]
-    return next((i for i in words[1:] if view.queries[i].text.casefold() in PRONOUNS), None)
+    return next((i for i in words[1:] if view.queries[i].text.casefold() in SUBJECTS), None)
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
@@ -298,6 +289,20 @@ def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tu
 def _head_of_link(choice: ViewState, view: View, focus: int, target: int | None) -> tuple[int, int]:
     """Return the head with the highest excess over its baselines for links from ``focus``.
 
-    If ``target`` is given, only the link to it counts.
+    If ``target`` is given, only the link to it counts. A pronoun refers back: without a target, only the heads count in
+    which its largest weight on a word is on an earlier noun, if there are such heads.
     """
-    return head_of_link(view, *load_baselines(choice, view), focus, target)
+    heads = None
+    if target is None and view.queries[focus].text.casefold() in SUBJECTS:
+        heads = _heads_that_refer_back(view, focus)
+    return head_of_link(view, *load_baselines(choice, view), focus, target, heads)
+
+
+def _heads_that_refer_back(view: View, focus: int) -> BoolArray | None:
+    """Return True for each head whose largest weight from ``focus`` on a word is on an earlier noun, (layer, head).
+
+    Return None if there is no such head.
+    """
+    weights = np.abs(between_words(view.rows(focus), view, focus))
+    heads = np.isin(weights.argmax(axis=-1), earlier_nouns(view, focus)) & (weights.max(axis=-1) > 0)
+    return heads if heads.any() else None

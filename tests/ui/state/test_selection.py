@@ -1,18 +1,22 @@
 """The selection: explicit choices are kept, and defaults are computed from the weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from attention.head_search import head_of_link
+from attention.head_search import between_words, head_of_link
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
 from inference import EMBEDDED, TraceRequest
 from inference.cancellation import GONE, Cancelled
 from tests.support.asking import asked, notes
+from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace, translation_trace
+from ui.input.probes import earlier_nouns
 from ui.run.services import TraceStore, get_backend
-from ui.state.selection import changes, directed_selection, load_baselines, pronoun_in, resolve_view, select
+from ui.state.selection import changes, directed_selection, find_word, load_baselines, pronoun_in, resolve_view, select
 from ui.state.view_state import DEFAULT_MODEL, ViewState
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
@@ -35,24 +39,42 @@ def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
     assert notes == []
 
 
-@pytest.mark.parametrize(
-    ("text", "pronoun"),
+@loop_over(
+    ("text", "pronoun", "shown"),
     [
-        ("The dog slept because it was tired.", "it"),
-        ("Anna said that SHE knew her.", "SHE"),
-        ("It rained.", None),
-        ("The dog slept.", None),
+        ("The cat slept because it was tired.", "it", "cat"),
+        ("Anna said that SHE knew her.", "SHE", "anna"),
+        ("The bus driver stopped because he was tired.", "he", "driver"),
+        ("When she arrived, Anna was tired.", "she", "anna"),  # no noun before the pronoun
+        ("It rained.", None, None),
+        ("The dog slept.", None, None),
     ],
 )
-def test_a_new_text_opens_on_its_pronoun(text: str, pronoun: str | None) -> None:
-    view = View(get_backend().trace(TraceRequest(text=text)), words=True)
-    found = pronoun_in(view)
-    assert (None if found is None else view.queries[found].text) == (pronoun.lower() if pronoun else None)
-    if found is not None:
-        selection, _ = select(ViewState(text=text), view, None)
-        assert selection["focus"] == found
-        head = selection["layer"], selection["head"]
-        assert head == head_of_link(view, *load_baselines(ViewState(text=text), view), found, None)
+def test_a_new_text_opens_on_its_pronoun(text: str, pronoun: str | None, shown: str | None) -> None:
+    for words in (True, False):
+        view = View(get_backend().trace(TraceRequest(text=text)), words=words)
+        found = pronoun_in(view)
+        assert (None if found is None else view.queries[found].text) == (pronoun.lower() if pronoun else None)
+        if found is not None:
+            selection, _ = select(ViewState(model=EMBEDDED, text=text), view, None)
+            assert selection["focus"] == found
+            weights = between_words(view.rows(found), view, found)[selection["layer"], selection["head"]]
+            assert view.keys[int(weights.argmax())].text == shown
+
+
+def test_a_pronoun_opens_on_the_best_of_the_heads_that_refer_back() -> None:
+    choice = ViewState(model=EMBEDDED, text="The cat slept because it was tired.")
+    view = View(get_backend().trace(TraceRequest(text=choice.text)))
+    it, cat, tired = (find_word(view.queries, word) for word in ("it", "cat", "tired"))
+    assert it is not None
+    selection, _ = select(choice, view, None)
+    strongest = between_words(view.rows(it), view, it).argmax(axis=-1)
+    back = np.isin(strongest, earlier_nouns(view, it))
+    assert earlier_nouns(view, it) == [cat]
+    shown = selection["layer"], selection["head"]
+    assert shown == head_of_link(view, *load_baselines(choice, view), it, None, back)
+    forward, _ = select(replace(choice, to=tired), view, None)
+    assert strongest[forward["layer"], forward["head"]] == tired, "a chosen target counts before the rule"
 
 
 def test_without_an_example_the_link_most_its_own_is_shown() -> None:
