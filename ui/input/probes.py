@@ -171,30 +171,33 @@ ADJECTIVES = frozenset(
         *("dark", "bright", "wooden", "friendly"),
     )
 )
-# Other frequent words that seldom are nouns: function words, and English verbs without "-ed".
+# Function words of English, French and Chinese, and the parts of words such as "didn't".
 FUNCTION_WORDS = frozenset(
     (
-        *("i", "me", "you", "we", "us", "who", "whom", "whose", "which", "what", "there", "here"),
-        *("and", "or", "but", "because", "so", "if", "when", "while", "as", "than", "then", "that", "where", "why"),
-        *("of", "in", "on", "at", "by", "for", "to", "with", "from", "into", "about", "after", "before", "until"),
-        *("since", "although", "though", "up", "down", "out", "off", "over", "under", "near", "without", "through"),
-        *("not", "no", "too", "very", "also", "just", "only", "never", "always", "now", "still", "even", "both", "all"),
-        *("am", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did"),
-        *("can", "could", "will", "would", "shall", "should", "may", "might", "must"),
-        *("t", "s", "re", "ve", "ll", "d", "m", "don"),
-        *("doesn", "didn", "isn", "aren", "wasn", "weren", "couldn", "hasn"),
-        *("hadn", "wouldn", "shouldn", "won", "said", "told", "thought", "knew", "says", "say", "saw", "heard"),
-        *("felt", "left", "lost", "found", "got", "went", "came", "ran", "fell", "slept", "ate", "sat", "stood", "met"),
-        *("gave", "took", "brought", "bought", "sold", "made", "let", "put", "kept", "held", "read", "wrote"),
-        *("sang", "broke", "hit", "threw", "hid", "forgot", "began", "became", "grew", "spoke", "fed", "paid"),
-        *("sent", "taught", "likes", "loves", "wants", "go", "come", "see", "know", "get", "take", "give", "make"),
-        *("tell", "want", "eat", "fit"),
-        *("le", "la", "les", "un", "une", "des", "du", "ce", "cette"),
-        *("ces", "sa", "ses", "et", "mais", "donc", "parce", "que"),
-        *("qu", "qui", "quand", "ne", "pas", "est", "était", "sont", "ont", "avait", "de", "dans", "sur", "trop"),
-        *("因为", "因", "为", "所以", "但是", "当", "时", "和", "在"),
-        *("把", "被", "了", "的", "地", "得", "是", "不", "没"),
-        *("没有", "很", "也", "都", "就", "说"),
+        *("i", "me", "you", "we", "us", "who", "whom", "whose", "which", "what", "there", "here", "and", "or"),
+        *("but", "because", "so", "if", "when", "while", "as", "than", "then", "that", "where", "why", "of", "in"),
+        *("on", "at", "by", "for", "to", "with", "from", "into", "about", "after", "before", "until", "since"),
+        *("although", "though", "up", "down", "out", "off", "over", "under", "near", "without", "through", "not"),
+        *("no", "too", "very", "also", "just", "only", "never", "always", "now", "still", "even", "both", "all"),
+        *("am", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "can"),
+        *("could", "would", "shall", "should", "might", "must", "t", "s", "re", "ve", "ll", "d", "m", "don"),
+        *("doesn", "didn", "isn", "aren", "wasn", "weren", "couldn", "hasn", "hadn", "wouldn", "shouldn", "won"),
+        *("le", "la", "les", "un", "une", "des", "du", "ce", "cette", "ces", "sa", "ses", "et", "mais", "donc"),
+        *("parce", "que", "qu", "qui", "quand", "ne", "pas", "est", "était", "sont", "ont", "avait", "de", "dans"),
+        *("sur", "trop"),
+        *("因为", "因", "为", "所以", "但是", "当", "时", "和", "在", "把", "被"),
+        *("了", "的", "地", "得", "是", "不", "没", "没有", "很", "也", "都"),
+        *("就", "说"),
+    )
+)
+# Frequent English verbs, in forms without "-ed".
+VERBS = frozenset(
+    (
+        *("said", "told", "thought", "knew", "says", "say", "saw", "heard", "felt", "left", "lost", "found", "got"),
+        *("went", "came", "ran", "fell", "slept", "ate", "sat", "stood", "met", "gave", "took", "brought"),
+        *("bought", "sold", "made", "let", "put", "kept", "held", "read", "wrote", "sang", "broke", "hit", "threw"),
+        *("hid", "forgot", "began", "became", "grew", "spoke", "fed", "paid", "sent", "taught", "likes", "loves"),
+        *("wants", "go", "come", "see", "know", "get", "take", "give", "make", "tell", "want", "eat", "fit"),
     )
 )
 PAST = re.compile("..[^e]ed$")  # the past tense of a regular verb, as in "stopped" but not in "bed" or "seed"
@@ -207,29 +210,48 @@ def guess_nouns(view: View, source: int) -> list[int]:
     ``source`` is the index of the pronoun. Words before the pronoun precede words after it. Within each group the order
     is: words after a determiner, of which ADJECTIVES before another word are skipped; capitalised words; capitalised
     words before the subject of a sentence (such as "Yesterday"); other words; and words of less than SHORTEST letters.
-    Determiners come last.
+    After both groups come words that are no nouns: adjectives, verbs, function words.
     """
-    cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
-    determiners = [at for at in cells if _is_determiner(view, at)]
-    nouns = sorted(set(cells) - set(determiners), key=lambda at: (at > source, _noun_kind(view, at), at))
-    return [*nouns, *determiners]
+
+    def place(at: int) -> tuple[int, bool, int, int]:
+        kind = _noun_kind(view, at)
+        return 0 if kind < OTHER_WORD else _word_class(view.keys[at].text), at > source, kind, at
+
+    return sorted((at for at in range(len(view.keys)) if is_word(view, at) and at != source), key=place)
 
 
 def is_likely_noun(view: View, cell: int) -> bool:
-    """Return True if a word is capitalised or the noun after a determiner, and is not a determiner."""
-    return is_word(view, cell) and not _is_determiner(view, cell) and _noun_kind(view, cell) < OTHER_WORD
+    """Return True if a word is capitalised or the noun after a determiner, and is not a function word."""
+    return is_word(view, cell) and _noun_kind(view, cell) < OTHER_WORD
 
 
 OTHER_WORD = 3  # kind of a word without the mark of a noun
+FUNCTION = 3  # class of function words, pronouns and determiners
+
+
+def _word_class(text: str) -> int:
+    """Return the class of a word: 0 if it may be a noun, 1 for an adjective, 2 for a verb, or FUNCTION.
+
+    >>> [_word_class(word) for word in "The tired driver needed a seed when his bed broke".split()]
+    [3, 1, 0, 2, 3, 0, 3, 3, 0, 2]
+    """
+    word = text.casefold()
+    if word in FUNCTION_WORDS or word in DETERMINERS or word in SUBJECTS:
+        return FUNCTION
+    if word in ADJECTIVES:
+        return 1
+    return 2 if word in VERBS or PAST.search(word) else 0
 
 
 def _noun_kind(view: View, cell: int) -> int:
     """Return the kind of a word, from 0 for the likeliest noun; ``guess_nouns`` lists the kinds."""
     word = written_word(view, cell)
+    if _word_class(view.keys[cell].text) == FUNCTION:
+        return OTHER_WORD
     if _follows_determiner(view, cell):
         is_skipped = _is_adjective(view, cell) and cell + 1 < len(view.keys) and is_word(view, cell + 1)
         return OTHER_WORD if is_skipped else 0
-    if word[:1].isupper() and word.casefold() not in DETERMINERS:
+    if word[:1].isupper():
         return 1 + _opens_sentence(view, cell)
     return OTHER_WORD + (len(word) < SHORTEST)
 
@@ -266,8 +288,8 @@ def _opens_sentence(view: View, cell: int) -> bool:
 def earlier_nouns(view: View, source: int) -> list[int]:
     """Return the indices of tokens or words before a pronoun that may belong to a noun of the same text.
 
-    These words are not DETERMINERS, ADJECTIVES, FUNCTION_WORDS or pronouns, and do not end in "ed". ``source`` is the
-    index of the pronoun. The result is empty for cross-attention.
+    Such a word is in none of the lists of this module and does not end in "ed". ``source`` is the index of the pronoun.
+    The result is empty for cross-attention.
     """
     if view.crosses:
         return []
@@ -276,20 +298,10 @@ def earlier_nouns(view: View, source: int) -> list[int]:
     tokens = {
         token
         for at, cell in enumerate(words.keys)
-        if cell.pieces[1] <= start and is_word(words, at) and _may_be_noun(cell.text.casefold())
+        if cell.pieces[1] <= start and is_word(words, at) and _word_class(cell.text) == 0
         for token in range(*cell.pieces)
     }
     return [at for at, cell in enumerate(view.keys) if cell.pieces[0] in tokens]
-
-
-def _may_be_noun(word: str) -> bool:
-    """Return True if a word, in lower case, is in none of the lists and has no ending of the past tense.
-
-    >>> [word for word in "the tired driver needed seed in his bed".split() if _may_be_noun(word)]
-    ['driver', 'seed', 'bed']
-    """
-    is_listed = any(word in words for words in (DETERMINERS, ADJECTIVES, FUNCTION_WORDS, SUBJECTS))
-    return not is_listed and not PAST.search(word)
 
 
 def is_word(view: View, at: int) -> bool:

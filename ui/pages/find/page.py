@@ -36,7 +36,9 @@ from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.sections import draw_reading_help
 from ui.show.tables import csv_table, download_button
+from ui.show.text import format_and_list
 from ui.state.params import get_params, set_params
+from ui.state.selection import find_word
 from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
 
@@ -219,9 +221,13 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
             with st.spinner(_("Running the model")):
                 asked_again = [_with_text(request, text) for text in (other, *neutral)]
                 changed, *harmless = map(require_readable, get_backend().traces(asked_again))
-            again = ask_again(asked, View(changed, words=True), choice)
+            after = View(changed, words=True)
+            again = ask_again(asked, after, choice)
             if again is None:
-                show_notice(_("Keep the three words in the changed text."))
+                cells = (words.source, words.first, words.second)
+                missing = [cell for cell in cells if find_word(after.keys, view.keys[cell].text) is None]
+                names = format_and_list([asked.name(cell) for cell in missing or cells])
+                show_notice(_("Keep {words} in the changed text.", words=names))
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest, choice)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from attention.spreadsheet import meta_json, with_provenance
-from tests.support.asking import asked, says
+from tests.support.asking import asked, notes, says
 from ui.show import tables
 
 
 @pytest.mark.slow
 def test_a_text_of_two_words_says_what_is_missing() -> None:
     says(asked("find", text="Hello there"), "three words")
+
+
+@pytest.mark.slow
+def test_a_word_that_the_changed_text_lacks_is_named() -> None:
+    page = asked("find", text="The cat slept when it was sad", other="The cat was sad")
+    (named,) = notes(page, "refusal")
+    assert re.findall("“(.+?)”", named) == ["it"]
 
 
 @pytest.mark.slow
