@@ -13,8 +13,10 @@ from probing.statistics import LEVEL
 from ui.show.text import join_sentences
 from ui.state.selection import pronoun_in
 from ui.state.session import set_view_state
+from viz.components.page_scripts import open_at_top
 
 KEY = "pronoun_head"
+CLICKS = "pronoun_head_clicks"  # Session key of the number of clicks on the button.
 
 
 def describe_pronoun_head(found: PronounHeadScore, other: tuple[int, int] | None = None) -> str:
@@ -51,11 +53,12 @@ def _describe_other(found: PronounHeadScore, other: tuple[int, int] | None) -> s
     return _("Head {head}: {accuracy:.0f}% of the same links.", head=head_label(layer, head), accuracy=accuracy)
 
 
-def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
+def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None, *, scrolls: bool = False) -> None:
     """Draw the score of the model's stored pronoun head, and a button that selects this head.
 
-    ``other`` (layer, head) is a head whose score is drawn for comparison. Draw nothing for a pair of texts, for a text
-    without a pronoun, or if the app has no stored pronoun head for the model.
+    ``other`` (layer, head) is a head whose score is drawn for comparison. With ``scrolls``, a click scrolls the page to
+    its top, where the selected head is shown. Draw nothing for a pair of texts, for a text without a pronoun, or if the
+    app has no stored pronoun head for the model.
     """
     found = stored_pronoun_head(trace.model)
     if found is None or trace.pair or pronoun_in(View(trace, words=True)) is None:
@@ -66,8 +69,16 @@ def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None) -> None:
             key=KEY,
             icon=":material/link:",
             help=_("Scored on held-out sentences. Right: more weight on the antecedent than on the other candidate."),
-            on_click=set_view_state,
-            kwargs={"layer": found.layer, "head": found.head},
+            on_click=_select,
+            args=(found,),
             width="content",
         )
         st.caption(describe_pronoun_head(found, other))
+    if scrolls:
+        open_at_top(f"{KEY}/{st.session_state.get(CLICKS, 0)}")
+
+
+def _select(found: PronounHeadScore) -> None:
+    """Select the pronoun head, and count the click."""
+    st.session_state[CLICKS] = st.session_state.get(CLICKS, 0) + 1
+    set_view_state(layer=found.layer, head=found.head)

@@ -120,7 +120,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     if shown is None:
         return
     view, survey, selection = shown
-    draw_pronoun_head(trace, (selection["layer"], selection["head"]))
+    draw_pronoun_head(trace, (selection["layer"], selection["head"]), scrolls=True)
     link_to_comparison(choice)
     draw_text_why(choice, view, selection)
     st.link_button(
