@@ -122,7 +122,7 @@ export function createStrip(app) {
   }
   const pick = h("button", {
     type: "button",
-    class: "plain",
+    class: "plain pick",
     onclick: () => app.setLocal({ picking: !app.store.state.picking }),
   });
   const hint = h("span", { class: "muted" });
