@@ -7,6 +7,7 @@ import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
 import { baselinesOf, doubtsIn } from "./crowd.js";
+import { drawLegend, LEGENDS } from "./legend.js";
 import { argmax, minus, short } from "./numbers.js";
 import { picker } from "./picker.js";
 import { cleared } from "../shared/pens.js";
@@ -29,6 +30,8 @@ const COLUMNS = [
   "positional_prior",
   "above_baseline",
 ];
+
+const LEGEND = 300; // px: the width that the legend needs
 
 /** @param {App} app */
 export function createLinks(app) {
@@ -149,7 +152,8 @@ export function createLinks(app) {
       9,
       30,
     );
-    const pen = cleared(canvas, 26 + heads * cell, 20 + layers * cell, theme.family);
+    const below = 20 + layers * cell; // the lower end of the cells, above the legend
+    const pen = cleared(canvas, Math.max(26 + heads * cell, LEGEND), below + 34, theme.family);
     const there = (/** @type {number} */ id) => attends(app.data, Math.floor(id / heads));
     const top = weights[argmax(weights, there, theme.signed ? Math.abs : Number)];
     const label = { size: 11, fill: theme.muted };
@@ -165,7 +169,8 @@ export function createLinks(app) {
         fill: css(colourAt(theme.ramp, theme.level(weight, 1, app.shown().scale))),
       });
     });
-    const { layer, head } = app.shown();
+    const { layer, head, scale } = app.shown();
+    drawLegend(pen, { theme, x: 24, y: below + 6, w: 110, top: 1, scale, name: say[LEGENDS[scale]] });
     pen.rect(24 + head * cell, 18 + layer * cell, cell - 1, cell - 1, { stroke: theme.accent, width: 2.5 });
     const { from, to } = app.linkNames() ?? { from: "", to: "" };
     const what = app.store.state.kept.by === "weight" ? say.whatWeight : say.whatExcess;
