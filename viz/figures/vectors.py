@@ -355,9 +355,10 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
     _mark_largest(figure, theme, strongest, chosen, len(source))
     _label_axes(figure, down, across)
     above = 70 + 8 * min(ALIGNMENT_LONGEST, max(map(len, source), default=0))
+    beside = 8 + 4 * len(truncate(source[-1], ALIGNMENT_LONGEST)) if source else 8  # room for the last slanted label
     figure.update_layout(
         height=above + BELOW + max(LEAST, min(ROW, TALLEST // max(1, len(target)))) * len(target),
-        margin={"t": above, "b": BELOW, "l": 8, "r": 8},
+        margin={"t": above, "b": BELOW, "l": 8, "r": beside},
         title={"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 12}},
         showlegend=False,
         hovermode="closest",

@@ -43,6 +43,7 @@ function createSheet(report) {
       onpointermove,
       onpointerleave,
       onclick,
+      onscroll: fade,
     },
     canvas,
     frame,
@@ -118,6 +119,11 @@ function createSheet(report) {
     point(null);
   }
 
+  /** Fade the right edge while columns are hidden behind it. */
+  function fade() {
+    pad.classList.toggle("more", pad.scrollLeft + pad.clientWidth < pad.scrollWidth - 1);
+  }
+
   function draw(room) {
     const theme = readTheme(el);
     const end = sheet.limit ?? scaleEnd(values.data);
@@ -129,6 +135,7 @@ function createSheet(report) {
     paintLegend(cleared(legend, 124, 24, theme.family), { sheet, end, theme }, 1, 1, 120);
     el.style.maxWidth = `${room}px`;
     note.style.maxWidth = `${Math.max(place.width, 220)}px`;
+    fade();
   }
   /** @param {Sheet} given @param {Values} array */
   function update(given, array, header) {
