@@ -298,7 +298,7 @@ SHEETS: Mapping[str, Callable[[], Sequence[MatrixSpec]]] = {
     ),
     "neuron": lambda: heads.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
     "side_by_side": lambda: heads.side_by_side(
-        rows(3, 5), rows(3, 5, seed=1), WORDS[:3], WORDS, ("with “tired”", "with “wide”"), (1, None)
+        rows(3, 5), rows(3, 5, seed=1), WORDS[:3], WORDS, ("with “tired”", "with “wide”"), (1, None), ("blue", "brown")
     ),
     "step_by_step": lambda: [
         *step_by_step.layer_input(sizes(5, 7), None, None, WORDS),

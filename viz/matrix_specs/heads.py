@@ -117,10 +117,11 @@ def side_by_side(  # noqa: PLR0913  (the inputs of the sheets)
     keys: Sequence[str],
     names: tuple[str, str],
     marked: tuple[int | None, int | None],
+    colors: tuple[str, str],
 ) -> list[MatrixSpec]:
     """Return two maps (query, key) on a common scale, and the map of their difference.
 
-    ``marked`` is the row and the column in focus.
+    ``marked`` is the row and the column in focus, and ``colors`` names the colours of negative and positive numbers.
     """
     rows, columns = tuple(queries), tuple(keys)
     marks: dict[str, Any] = {
@@ -135,7 +136,13 @@ def side_by_side(  # noqa: PLR0913  (the inputs of the sheets)
             second - first,
             rows,
             columns,
-            _("Brown: more {second}. Blue: more {first}.", second=names[1], first=names[0]),
+            _(
+                "{above}: more {second} · {below}: more {first}",
+                above=colors[1],
+                below=colors[0],
+                second=names[1],
+                first=names[0],
+            ),
             **marks,
         ),
     ]

@@ -49,6 +49,7 @@ from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import picked_cell as picked_cell
 from viz.components.token_strip.token_strip import TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
+from viz.figures.theme import sides as color_names
 from viz.figures.token_bars import two_readings
 from viz.matrix_specs.heads import side_by_side
 from viz.paper.notebook import Computation
@@ -288,6 +289,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
         [sides.label(column, key=True) for column in columns],
         (names[0], names[1]),
         (marked[0], marked[1]),
+        color_names(theme()),
     )
     shown = f"[:, {columns.start}:{columns.stop}]"
     code = f"numbers = views.maps(0, *{found.head}, np.arange({rows.start}, {rows.stop}))[0]{shown}"
