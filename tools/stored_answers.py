@@ -18,10 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from attention.trace import Trace  # noqa: E402  (after the path is set)
+from inference.backend import LocalBackend  # noqa: E402
 from inference.files import embedded  # noqa: E402
 from inference.request import TraceRequest  # noqa: E402
 from inference.settings import Settings  # noqa: E402
 from inference.tasks.model_request import ModelRequest  # noqa: E402
+from inference.tasks.predictions import MaskedWords  # noqa: E402
 from serving.model_process import SubprocessBackend  # noqa: E402
 from serving.protocol import pack  # noqa: E402
 from serving.stored_answers import StoredAnswers  # noqa: E402
@@ -83,6 +85,18 @@ def visit(folder: Path) -> None:
         browser.close()
 
 
+def request_without_writer() -> MaskedWords:
+    """Return the request of the view Generate if no installed model generates text.
+
+    The visit does not make this request if this machine has such a model.
+    """
+    from ui.pages.generate.options import GenerateOptions, prompt_of
+    from ui.pages.generate.page import mask_at_the_end
+    from ui.state.view_state import ViewState
+
+    return mask_at_the_end(prompt_of(ViewState(), GenerateOptions()), embedded.BERT)
+
+
 def main(arguments: list[str]) -> int:
     """Replace the stored answers, or list those that no view requests any more; return 1 if there are any."""
     if arguments[:1] == ["serve"]:
@@ -97,6 +111,8 @@ def main(arguments: list[str]) -> int:
             stored.file_of(question): (question, answer)
             for question, _sum, answer in StoredAnswers(Path(made)).contents()
         }
+    fallback = request_without_writer()
+    fresh[stored.file_of(fallback)] = fallback, LocalBackend(settings).made(fallback)
     stale = [file for file in stored.folder.glob("*") if file not in fresh]
     for file in stale:
         print(f"stale: {file.name}")

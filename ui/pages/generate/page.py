@@ -9,7 +9,7 @@ from inference.tasks.predictions import MaskedWords
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.options import PROMPT_ALONE, GenerateOptions, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.options import PROMPT_ALONE, GenerateOptions, Prompt, left_out, prompt_of, prompts, request_of
 from ui.pages.generate.step_attention import draw_head_map, lens, step_attention, text_strip
 from ui.pages.generate.whole_text import draw_induction, heads, same_numbers, sink
 from ui.pages.generate.writing import controls, remember, tree, written_on
@@ -80,12 +80,17 @@ def draw(choice: ViewState, who: PageModel) -> None:
 LONGEST_TITLE = 40  # characters of a chart's title on a phone
 
 
+def mask_at_the_end(prompt: Prompt, model: str, revision: str | None = None) -> MaskedWords:
+    """Return the request for a BERT's predictions for a mask after the prompt."""
+    return MaskedWords(model, revision, text=f"{prompt.text} [MASK].")
+
+
 def draw_mask_at_the_end(choice: ViewState) -> None:
     """Draw a BERT's predictions for a mask after the prompt, if no installed model can generate text."""
     masked = pick_page_model(MASKED, choice, GenerateOptions)
-    text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
+    request = mask_at_the_end(prompt_of(choice, get_params(GenerateOptions)), masked.model, masked.revision)
+    text = request.text
     try:
-        request = MaskedWords(masked.model, masked.revision, text=text)
         found = ask_model(request, _("Running the model"))
     except UserError:  # The page shows how to install a model that writes.
         return
