@@ -33,7 +33,8 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     - ``series``, the name of the trace;
     - ``x`` and ``y``, and ``z`` for the value of a cell, renamed to the title of their axis or colour scale, if any;
     - ``minus`` and ``plus``, the lengths of error bars;
-    - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``.
+    - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``;
+    - ``ring``, ``cross`` or ``dot`` for the cells of a map, if some have this mark.
 
     On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
     layout's ``meta`` may give an axis, or the colours, another name and other labels. Empty columns are left out.
@@ -41,11 +42,13 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     layout = figure.layout.to_plotly_json()
     rows: list[dict[str, Any]] = []
     title = plain_text(figure.layout.title.text or "")
-    for trace in figure.data:
-        own = {**trace.to_plotly_json(), "type": trace.type}
+    given = [{**trace.to_plotly_json(), "type": trace.type} for trace in figure.data]
+    marks = _marks(given)
+    for own in (own for own in given if not (marks and _is_mark(own))):
         if own.get("opacity") != 0 and own.get("marker", {}).get("opacity") != 0 and not _connects(own):
             series = plain_text(own.get("name") or "") or title
-            rows += [{"series": series, **row} for row in (_cells(own) if trace.type == "heatmap" else _points(own))]
+            found = _cells(own, marks) if own["type"] == "heatmap" else _points(own)
+            rows += [{"series": series, **row} for row in found]
     for name in ("x", "y"):
         rows = _with_labels(rows, name, layout)
     order = dict.fromkeys(("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text"))
@@ -115,18 +118,46 @@ def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
     return np.zeros(0)
 
 
-def _cells(trace: Trace) -> list[dict[str, Any]]:
-    """Return a row for each cell of a map."""
+MARKS = {"circle-open": "ring", "x": "cross", "x-thin": "cross"}  # by symbol; all others are dots
+
+
+def _is_mark(trace: Trace) -> bool:
+    """Return True if a trace only marks or labels the cells of a map: it has neither a name nor a hover text."""
+    unnamed = not trace.get("name") and trace.get("hoverinfo") == "skip"
+    return trace["type"] == "scatter" and trace.get("mode") in ("markers", "text") and unnamed
+
+
+def _marks(traces: Sequence[Trace]) -> dict[str, dict[Any, Any]]:
+    """Return the marked cells of a map by the name of the mark: (x, y) to True, or to the text that is written on it.
+
+    The result is empty if no trace is a map.
+    """
+    found: dict[str, dict[Any, Any]] = {}
+    if any(trace["type"] == "heatmap" for trace in traces):
+        for trace in filter(_is_mark, traces):
+            texts = [plain_text(str(text)) or None for text in trace.get("text", ())]
+            name = "text" if texts else MARKS.get(trace["marker"].get("symbol", ""), "dot")
+            places = zip(trace["x"], trace["y"], strict=True)
+            found.setdefault(name, {}).update(zip(places, texts or repeat(True, len(trace["x"])), strict=True))
+    return found
+
+
+def _cells(trace: Trace, marks: Mapping[str, Mapping[Any, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each cell of a map, with its marks."""
     values = np.asarray(trace["z"], np.float64)
     across, down = (
         list(range(count)) if trace.get(name) is None else list(trace[name])
         for name, count in zip(("x", "y"), values.shape[::-1], strict=True)
     )
     columns = {name: np.asarray(cells) for name, cells in (trace.get("meta") or {"z": values}).items()}
-    return [
+    rows = [
         {"x": across[column], "y": down[row], **{name: cells[row, column].item() for name, cells in columns.items()}}
         for row, column in np.ndindex(values.shape)
     ]
+    for row in rows:
+        place = row["x"], row["y"]
+        row |= {name: marked.get(place, None if name == "text" else False) for name, marked in marks.items()}
+    return rows
 
 
 def _connects(trace: Trace) -> bool:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.gallery import FIGURES
 from viz.figures.evaluation import RelationScore, relation_scores
-from viz.figures.head_maps import head_map
+from viz.figures.head_maps import head_map, mark_heads, role_map
 from viz.figures.head_scatter import head_scatter
 from viz.figures.layers import patching_map
 from viz.figures.theme import LIGHT
@@ -22,16 +22,24 @@ from viz.paper.tables import table_file
 
 def test_a_head_map_has_a_row_for_each_head() -> None:
     values = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]], np.float32)
-    table = chart_table(head_map(values, LIGHT, "Effect", "logits", selected=(0, 0)))
+    figure = head_map(values, LIGHT, "Effect", "logits", selected=(0, 0))
+    mark_heads(figure, [(0, 2), (1, 0)], "circle-open", LIGHT)
+    mark_heads(figure, [(1, 1)], "x", LIGHT)
+    table = chart_table(figure)
+    assert (table["ring"], table["cross"]) == ([False, False, True, True, False, False], [False] * 4 + [True, False])
     assert (table["Head"], table["Layer"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(np.array(table["Logits"], np.float32).reshape(2, 3), values)
     assert set(table["series"]) == {"Effect"}
+    table = chart_table(role_map(values, [["next", "", ""]] * 2, [["", "", "obj"]] * 2, LIGHT, "Roles"))
+    assert table["text"] == ["→", None, "obj"] * 2
 
 
 def test_a_patching_map_names_its_axes() -> None:
-    figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "Patched")
+    moved = np.eye(3, 2, dtype=np.float32)
+    figure = patching_map(moved, ["it", "<b>"], LIGHT, "Patched", beyond=moved > 0)
     table = chart_table(figure)
-    assert list(table) == ["series", "Word", "Layer", "patching effect"]
+    assert list(table) == ["series", "Word", "Layer", "patching effect", "dot"]
+    assert table["dot"] == [True, False, False, True, False, False]
     assert table["Word"][:2] == ["it", "<b>"]
     assert table["Layer"][::2] == ["into layer 0", "into layer 1", "every layer"]
     assert axis_names(figure) == ["Word", "Layer", "patching effect"]
