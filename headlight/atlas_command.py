@@ -178,7 +178,8 @@ def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int
     folder.mkdir(parents=True, exist_ok=True)
     state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda tokens: _print(f"{tokens:,} tokens"))
     state.save(folder / STATE, key)
-    said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources}
+    weights = backend.weights(plan.model, plan.revision)
+    said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources, "about": weights}
     (folder / "shard.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
     print(f"{folder}: shard {plan.shard[0]}/{plan.shard[1]}, {state.tokens:,} tokens")
     return 0 if complete else 130
@@ -241,7 +242,7 @@ def run_merge(asked: argparse.Namespace) -> int:
     assert joined is not None
     names = ("model", "revision", "tokens", "most", "most_written")
     plan = AtlasPlan(tuple(map(Path, first["files"])), **{name: first[name] for name in names})
-    write_atlas(asked.out, joined, plan, first["sources"])
+    write_atlas(asked.out, joined, plan, first["sources"], about=first.get("about"))
     print(_summary(Atlas.open(asked.out), joined))
     return 0
 

@@ -11,11 +11,12 @@ from typing import Any
 from i18n import gettext_lazy
 from inference.backend import LocalBackend
 from inference.errors import UserError
+from inference.files import checkpoint, packages, sources
 from inference.tasks.model_request import Answer, InspectRequest
 from probing.atlas.build import CONTROL_TOKENS, STATE, AtlasBackend, AtlasPlan, build, run_plan
 from probing.atlas.relations import score_relations
 from probing.atlas.state import AtlasState
-from probing.atlas.store import MANIFEST, write_atlas
+from probing.atlas.store import MANIFEST, WEIGHTS, write_atlas
 
 WORKERS = 2  # concurrent requests: two passes of one thread each are faster than a single pass of two threads
 SHARDS = "shards"  # folder of the states of an unfinished atlas that several processes build
@@ -57,6 +58,13 @@ class UncachedBackend:
         """Return the answer to a request; raise UserError if the model cannot serve it."""
         return self.backend.made(request)
 
+    def weights(self, model: str, revision: str | None) -> dict[str, str]:
+        """Return the hash of a model's weights as an entry for atlas.json; {} if a commit identifies them."""
+        source = sources.find(model, revision, self.backend.settings)
+        if source.revision is not None:
+            return {}
+        return {WEIGHTS: packages.of_weights(checkpoint.inspect(source.folder, source.name).weights)}
+
 
 def refuse_other_folder(folder: Path) -> None:
     """Raise UserError if an atlas cannot be written to ``folder``: the path is a file, or has other contents."""
@@ -68,7 +76,7 @@ def refuse_other_folder(folder: Path) -> None:
 
 
 def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
-    backend: AtlasBackend,
+    backend: UncachedBackend,
     plan: AtlasPlan,
     folder: Path,
     say: Say = lambda _step: None,
@@ -86,13 +94,14 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
     example on a cluster. Raise UserError if a file, the model or the folder cannot be used.
     """
     refuse_other_folder(folder)
-    sources = plan.sources()
+    files = plan.sources()
     folder.mkdir(parents=True, exist_ok=True)
+    about = {**backend.weights(plan.model, plan.revision), **(about or {})}
 
     def progress(tokens: int) -> None:
         say(BuildStep("texts", tokens, plan.tokens or 0))
 
-    key = plan.key(sources)
+    key = plan.key(files)
     if run is None:
         state, complete = run_plan(backend, plan, folder, key, WORKERS, progress, stopped)
     else:
@@ -107,7 +116,7 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
             complete = False
     if not complete and not state.windows:
         return state, False
-    write_atlas(folder, state, plan, sources, control=control, finished=complete, relations=relations, about=about)
+    write_atlas(folder, state, plan, files, control=control, finished=complete, relations=relations, about=about)
     if complete:
         (folder / STATE).unlink(missing_ok=True)
         shutil.rmtree(folder / SHARDS, ignore_errors=True)

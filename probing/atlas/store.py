@@ -34,6 +34,7 @@ from probing.atlas.build import FORMAT, AtlasPlan
 from probing.atlas.state import PARTS, AtlasState, StackState
 
 MANIFEST = "atlas.json"
+WEIGHTS = "weights_sha256"  # entry of atlas.json if no commit identifies the weights
 ROW_GROUP = 32_768  # links of a row group, the unit that a search reads
 TOP = 40  # tokens of each list of a head
 LEAST_OCCURRENCES = 5  # of a token in these lists

@@ -19,7 +19,7 @@ from i18n import _, gettext_lazy, translate
 from inference.errors import UserError
 from inference.request import TraceRequest
 from probing.atlas.labels import SHARES, HeadLabel
-from probing.atlas.store import MANIFEST, Atlas, HeadName
+from probing.atlas.store import MANIFEST, WEIGHTS, Atlas, HeadName
 from probing.formats import CONLLU
 from ui.input.controls import bound_widget
 from ui.paths import ASSETS, ROOT
@@ -173,15 +173,15 @@ def describe_atlas(atlas: Atlas) -> str:
 def atlas_provenance(atlas: Atlas, sample: str = "") -> dict[str, Any]:
     """Return the provenance of an atlas's numbers: its model, its corpus (``data``, hashes) and its licences.
 
-    ``sample`` names a part of the atlas, such as "16 random windows". An atlas does not contain the hash of the
-    weights.
+    ``sample`` names a part of the atlas, such as "16 random windows". An atlas that an earlier version built does not
+    contain the hash of the weights.
     """
     found = atlas.manifest
     files = {str(source.get("name", "")): str(source.get("sha256", "")) for source in found.get("sources", ())}
     corpus = f"{found['tokens']:,} tokens of {found['texts']:,} texts ({', '.join(files)})"
     return {
         "model": found["model"],
-        **({"revision": found["revision"]} if found["revision"] else {}),
+        **{name: found[name] for name in ("revision", WEIGHTS) if found.get(name)},
         "data": f"{sample} of the head atlas of {corpus}" if sample else f"head atlas of {corpus}",
         "windows": found["windows"],
         "links_per_head": found["links_per_head"],

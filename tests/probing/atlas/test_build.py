@@ -293,6 +293,9 @@ def test_a_build_that_is_stopped_in_its_control_can_be_continued(
     again, complete = create.create_atlas(backend, plan, tmp_path / "atlas", checks=False)
     assert complete
     assert again.tokens == state.tokens
+    loaded = backend.backend.identity(plan.model)
+    assert loaded.weights is not None
+    assert Atlas.open(tmp_path / "atlas").manifest["weights_sha256"] == loaded.weights
 
 
 def test_a_build_stopped_before_its_first_block_writes_nothing(

@@ -6,6 +6,8 @@ import pytest
 
 from attention.spreadsheet import file_stem
 from inference import EMBEDDED
+from inference.settings import Settings
+from serving.stored_answers import weights_hash
 from ui.show import atlases
 from ui.state.view_state import DEFAULT_MODEL, ViewState
 from viz.paper.notebook import figure_methods
@@ -45,5 +47,8 @@ def test_files_of_an_atlas_name_its_texts_and_no_text_of_the_page() -> None:
     found = atlas.manifest
     for part in (f"{found['tokens']:,}", f"{found['texts']:,}", found["sources"][0]["name"], EMBEDDED, "16 windows"):
         assert part in said, part
+    for model in (EMBEDDED, DEFAULT_MODEL):
+        weights = atlases.atlas_provenance(atlases.open_atlas(model))["weights_sha256"]
+        assert weights == weights_hash(model, Settings()), model
     stem = file_stem("finder", atlases.atlas_provenance(atlas))
     assert stem == f"finder_{EMBEDDED}_head-atlas--wikipedia"
