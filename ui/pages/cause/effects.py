@@ -186,7 +186,7 @@ def later_heads(case: AblationExperiment) -> None:
     layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
     st.subheader(_("Later heads"))
     if not moved.any():
-        show_notice(_("No attention changes: the edits are in the last layer, or there are none."), role="status")
+        show_notice(_("No attention changes: all edits are in the last layer."), role="status")
         return
     start = min(first + 1, len(moved) - 1)
     show_notice(

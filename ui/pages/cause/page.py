@@ -75,7 +75,8 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         if not edits:
             show_notice(translate(PROMPT), role="status")
         draw_edit_list(edits, case.places, head)
-        later_heads(case)
+        if edits:
+            later_heads(case)
         curve(case)
     except UserError as refusal:
         show_error(refusal)
