@@ -21,7 +21,7 @@ from ui.pages.generate.options import (
     clamp,
     step_provenance,
 )
-from ui.pages.generate.writing import write
+from ui.pages.generate.writing import next_candidate, write
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
@@ -76,24 +76,26 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     show_notice(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
     most = clamp(options.top, 1, MOST_TOP)
     first = step.candidates[:most]
-    _chips(request, step, first)
+    written = next_candidate(step, options.pick)
+    _chips(request, step, first, written)
     _rule(options)
     left, right = st.columns([3, 2])
-    marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
+    marked = [at for at, found in enumerate(first) if found.token == written.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
     about = partial(_provenance, request, step)
+    bold = partial(about, bold=f"“{written.piece}”")
     computation = Computation("candidates = backend.predict(request).candidates", request=request)
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     chances = computation.then(f"numbers = [found.probability for found in candidates[:{most}]]")
-    draw_chart(figure, "generate_bars", place=left, computation=chances, about=about)
+    draw_chart(figure, "generate_bars", place=left, computation=chances, about=bold)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
     curve = cumulative(*sums, step.possible, theme(), _("Cumulative probability"))
     draw_chart(curve, "generate_sums", place=right, computation=computation.then(SUMS), about=about)
     st.caption(
         _(
             "Marks: after temperature, top-k, top-p ([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). "
-            "Bold: drawn. ␣: space, ⏎: new line."
+            "Bold: written next. ␣: space, ⏎: new line."
         )
     )
     if any(BYTE in found.piece for found in first):
@@ -101,8 +103,8 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     _table(request, step, most)
 
 
-def _provenance(request: NextToken, step: DecodingStep) -> dict[str, Any]:
-    """Return the provenance of next-token probabilities: the text so far, and the sampling with the drawn token."""
+def _provenance(request: NextToken, step: DecodingStep, **settings: Any) -> dict[str, Any]:
+    """Return the provenance of next-token probabilities: the text so far, the sampling and its token, ``settings``."""
     sampling = {
         "temperature": f"{request.temperature / 100:g}",
         "top_k": request.top_k or "all",
@@ -110,7 +112,7 @@ def _provenance(request: NextToken, step: DecodingStep) -> dict[str, Any]:
         "random_seed": request.seed,
         "drawn_token": f"“{step.chosen.piece}”",
     }
-    return step_provenance(request, step, **sampling)
+    return step_provenance(request, step, **sampling, **settings)
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
@@ -124,12 +126,13 @@ def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int |
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 
-def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, ...]) -> None:
+def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, ...], written: NextCandidate) -> None:
+    """Draw the candidates ``first`` as chips; the token that decoding writes next, ``written``, is dashed."""
     chips = [
         TokenChip(
             found.piece,
             found.probability,
-            "target" if found.token == step.chosen.token else "",
+            "target" if found.token == written.token else "",
             special=found.ends,
             title=_under_the_rule(found),
             label=percent(found.probability),

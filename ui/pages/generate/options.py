@@ -221,11 +221,12 @@ def prompts() -> None:
 
 def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
     """Draw the checkbox that keeps the last word of an example in the prompt."""
-    if not prompt.left_out and (not options.whole or example_of(choice.text, choice.pair) is None):
+    last = prompt.left_out or prompt_of(choice, replace(options, whole=False)).left_out
+    if not last:
         return
     st.session_state[WHOLE] = options.whole
     st.checkbox(
-        _("Whole example"),
+        _("Include “{word}”", word=last),
         key=WHOLE,
         on_change=lambda: set_params(GenerateOptions, whole=st.session_state[WHOLE], **PROMPT_ALONE),
         help=_("Off: the model predicts the last word."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.support.predictors import BARE
 from tests.support.savedfiles import Saved, table
 from tests.support.tinymodels import save
 from tests.support.visitor import known, matched
+from ui.pages.generate.options import WHOLE
 
 TEXT = "The cat sat on the mat, and the dog"
 
@@ -105,6 +107,13 @@ def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
     press(page, "Resample")
     assert address(page)["seed"] == "2"
     assert path_of(page) == path, "what stands is kept; the next draw is another one"
+    steps = [(seed, writers.step(seed=seed, top_k=5)) for seed in range(9)]
+    seed, step = next((seed, step) for seed, step in steps if step.chosen.token != step.greedy.token)
+    for pick, written in (("drawn", step.chosen), ("likeliest", step.greedy)):
+        page = writers.opened(pick=pick, seed=seed, top_k=5)
+        bars = json.loads(page.get("plotly_chart")[0].proto.spec)["layout"]["yaxis"]["ticktext"]
+        bold = [at for at, label in enumerate(bars) if label.startswith("<b>")]
+        assert [step.candidates[at].token for at in bold] == [written.token], "the token that is written next"
 
 
 @pytest.mark.slow
@@ -185,14 +194,16 @@ def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Sa
 
 def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
     page = asked("generate", model=writers.model("gpt2"))
-    (whole,) = (box for box in page.checkbox if box.label == "Whole example")
+    whole = page.checkbox(WHOLE)
     assert not whole.value
+    assert "tired" in whole.label
     short = "The animal didn't cross the street because it was too"
     says(page, f"“{writers.step(text=short).candidates[0].piece}” comes first")
     says(page, "“tired”")
     whole.set_value(True).run()
     says(page, f"“{writers.step(text=f'{short} tired.').candidates[0].piece}” comes first")
     assert "“tired”" not in " ".join(notes(page))
+    assert "tired" in page.checkbox(WHOLE).label
 
 
 def test_a_model_of_another_kind_lets_one_that_writes_answer(writers: Writers) -> None:
