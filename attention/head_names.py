@@ -63,15 +63,15 @@ def parse_head(text: str) -> tuple[int, int] | None:
     return None
 
 
-def bare_word(text: str) -> str:
+def normalize_word(text: str) -> str:
     """Return a typed word in the form in which words are compared.
 
     Case, quotes, spaces, final punctuation, brackets around a token and a leading article do not count, unless nothing
-    else is left. ``bareWord`` in viz/components/site/question.js has the same rule.
+    else is left. ``normalizeWord`` in viz/components/site/question.js has the same rule.
 
-    >>> bare_word("The “dog”."), bare_word("an  Apple"), bare_word("the"), bare_word("?")
+    >>> normalize_word("The “dog”."), normalize_word("an  Apple"), normalize_word("the"), normalize_word("?")
     ('dog', 'apple', 'the', '?')
-    >>> bare_word("[CLS]"), bare_word("<s>"), bare_word("[]")
+    >>> normalize_word("[CLS]"), normalize_word("<s>"), normalize_word("[]")
     ('cls', 's', '[]')
     """
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from attention.head_names import bare_word, parse_head
+from attention.head_names import normalize_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
 
@@ -208,7 +208,7 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 def is_correct(question: Question, answer: str) -> bool:
     """Return True if an answer is correct: a number within the tolerance, or equal text ignoring case.
 
-    Words are compared by ``bare_word``.
+    Words are compared by ``normalize_word``.
 
     A number is also correct if it equals the truth after both are rounded to the decimals of the less precise number,
     and has at least two digits then.
@@ -229,7 +229,7 @@ def is_correct(question: Question, answer: str) -> bool:
 
 def _comparable(question: Question, answer: str) -> str:
     """Return the same text for answers in words that are equal."""
-    return bare_word(answer) if question.kind == "word" else answer.casefold()
+    return normalize_word(answer) if question.kind == "word" else answer.casefold()
 
 
 def _possible_values(question: Question, answer: str) -> list[Decimal]:

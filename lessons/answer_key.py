@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
-from attention.head_names import bare_word
+from attention.head_names import normalize_word
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import LazyMessage, gettext_lazy
@@ -62,7 +62,7 @@ class CheckedAnswer:
     is_percentage: bool = False  # the answer is in per cent
 
     def accepts(self, given: Answer) -> bool:
-        """Return True if a student's answer is correct; words are compared by ``bare_word``.
+        """Return True if a student's answer is correct; words are compared by ``normalize_word``.
 
         >>> (
         ...     CheckedAnswer("dog", gettext_lazy("")).accepts(" The dog."),
@@ -101,7 +101,7 @@ class CheckedAnswer:
 
 
 def _normalize_answer(answer: Answer) -> Answer:
-    return bare_word(answer) if isinstance(answer, str) else answer
+    return normalize_word(answer) if isinstance(answer, str) else answer
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.head_names import bare_word, parse_head
+from attention.head_names import normalize_word, parse_head
 from tests.support.cases import loop_over
 
 WRITTEN = (
@@ -64,4 +64,4 @@ def test_a_name_gives_its_numbers_back(layer: int, head: int) -> None:
     ],
 )
 def test_articles_quotes_brackets_and_final_punctuation_do_not_count(text: str, word: str) -> None:
-    assert bare_word(text) == word
+    assert normalize_word(text) == word

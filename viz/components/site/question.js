@@ -42,7 +42,7 @@ const [OPENING, CLOSING] = [new RegExp(`^[${QUOTES}]+`), new RegExp(`[${FINAL}${
  * attention/head_names.py.
  * @param {string} text
  */
-export function bareWord(text) {
+export function normalizeWord(text) {
   const plain = text.normalize("NFKC").toUpperCase().replace(/\s+/g, " ").trim();
   const word = plain.replace(OPENING, "").replace(CLOSING, "");
   const special = word.match(/^(?:\[(\S+)\]|<(\S+)>)$/);
@@ -51,7 +51,7 @@ export function bareWord(text) {
 }
 
 /**
- * Return whether an answer is right; words are compared by `bareWord`.
+ * Return whether an answer is right; words are compared by `normalizeWord`.
  * @param {Right} right @param {Question["kind"]} kind @param {Answer} given
  */
 export function accepts({ answers, tolerance, is_share, is_percentage }, kind, given) {
@@ -63,7 +63,7 @@ export function accepts({ answers, tolerance, is_share, is_percentage }, kind, g
     return isClose(value) || (is_share && value > 1 && value <= 100 && isClose(value / 100));
   }
   const plain = (/** @type {Answer} */ answer) =>
-    typeof answer === "string" ? bareWord(answer) : JSON.stringify(answer);
+    typeof answer === "string" ? normalizeWord(answer) : JSON.stringify(answer);
   return answers.some((answer) => plain(answer) === plain(given));
 }
 
