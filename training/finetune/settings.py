@@ -14,6 +14,7 @@ CHARACTERS = "characters"  # value of --model for a character model that is trai
 WARM_UP = 0.06  # share of the steps with an increasing learning rate
 LEAST_STEPS = 100  # minimum of steps, so that small data sets are read for more epochs
 WIDE = 768  # hidden size from which BERT's smaller learning rate is used
+FACTS = "task.json"  # file in a run's folder with its initial settings
 EVALUATIONS = 10
 LEAST_DEV_ROWS, DEV_ROWS = 100, 500  # minimum and maximum of dev rows in an evaluation during training
 LOOKING = 0.25  # share of the time for evaluations, unless the minimum of dev rows takes longer

@@ -44,6 +44,7 @@ from training.finetune.settings import (
     CHARACTERS,
     DEV_ROWS,
     EVALUATIONS,
+    FACTS,
     FinetuneSettings,
     batch,
     most_steps,
@@ -231,7 +232,6 @@ def scores(kind: HeadKind, rows: Encoded, said: LabelShares, labels: tuple[str, 
 LOOKED_AT = 500  # texts that are checked for unknown tokens
 TRIED = 5  # trial steps by which the time per step is estimated
 REST = 1.15  # ratio of a step's time to that of its forward and backward pass
-FACTS = "task.json"  # file in a run's folder with its initial settings
 
 
 def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class

@@ -25,7 +25,7 @@ from inference.settings import Settings, cores
 from probing.labelled.files import MOST_ROWS
 from probing.labelled.labeled_texts import HeadKind, LabeledDataset, LabeledText, TaggedText
 from probing.labelled.squad import GoldAnswer, PassageQuestion, QuestionSet
-from training.finetune.settings import CHARACTERS, LEAST_STEPS, FinetuneSettings
+from training.finetune.settings import CHARACTERS, FACTS, LEAST_STEPS, FinetuneSettings
 
 __all__ = [
     "CHARACTERS",
@@ -132,7 +132,7 @@ class JobStatus:
     def facts(self) -> dict[str, Any]:
         """Return the settings with which the training began, such as its batch; {} before its first step."""
         try:
-            found: dict[str, Any] = json.loads((self.model / "run" / "task.json").read_bytes())
+            found: dict[str, Any] = json.loads((self.model / "run" / FACTS).read_bytes())
         except (OSError, ValueError):
             return {}
         return found
