@@ -29,7 +29,7 @@ SavedBytes = Callable[[AppTest, str], bytes]
 
 @pytest.fixture
 def saved_bytes(monkeypatch: pytest.MonkeyPatch) -> SavedBytes:
-    """Return a function from a page and a button's label to the bytes that the button saves.
+    """Return a function from a page and a button's label, without "(zip)", to the bytes that the button saves.
 
     AppTest discards the files of each run; this fixture keeps them.
     """
@@ -37,8 +37,12 @@ def saved_bytes(monkeypatch: pytest.MonkeyPatch) -> SavedBytes:
     monkeypatch.setattr(app_test, "MemoryMediaFileStorage", lambda _address: files)
 
     def file_of(page: AppTest, label: str) -> bytes:
-        (button,) = (part.proto for part in page.get("download_button") if part.proto.label == label)
-        return files.get_file(PurePosixPath(button.url).name).content
+        (button,) = (
+            part.proto for part in page.get("download_button") if part.proto.label in (label, f"{label} (zip)")
+        )
+        content: bytes = files.get_file(PurePosixPath(button.url).name).content
+        assert zipfile.is_zipfile(io.BytesIO(content)) or not button.label.endswith("(zip)")
+        return content
 
     return file_of
 

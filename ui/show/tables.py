@@ -130,8 +130,8 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     """Draw a download button for ``content`` as the file ``name`` of the media type ``kind``.
 
     ``about`` is the help text, and ``place`` the container. If ``provenance`` is given, ``content`` is a CSV table. The
-    download is then a zip file of the table and its provenance, named by ``name``, the model and the text. A click does
-    not rerun the page.
+    download is then a zip file of the table and its provenance, named by ``name``, the model and the text; the label
+    then ends in "(zip)". A click does not rerun the page.
 
     The content is created with the page, not at the click. Streamlit would drop a file created at a click after the
     next run of any session. In a class, this is often before the browser has fetched it.
@@ -139,6 +139,7 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     if provenance is not None:
         stem = file_stem(name.removesuffix(".csv"), provenance)
         content, name, kind = with_provenance(stem, content, provenance), f"{stem}.zip", "application/zip"
+        label = f"{label} (zip)"
     (place or st).download_button(
         label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
     )

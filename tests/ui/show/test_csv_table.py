@@ -47,8 +47,8 @@ def test_button_saves_the_table_and_its_provenance(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(st, "download_button", lambda *given, **_more: calls.append(given))
     table, about = csv_table(["word"], [("it",)]), {"model": "org/tiny", "text": "A cat.", "pair": "=1+1"}
     download_button("Save", table, "headlight-words.csv", "All digits", provenance=about)
-    ((_, content, name, kind),) = calls
-    assert (name, kind) == ("headlight-words_tiny_a-cat.zip", "application/zip")
+    ((label, content, name, kind),) = calls
+    assert (label, name, kind) == ("Save (zip)", "headlight-words_tiny_a-cat.zip", "application/zip")
     written, meta = parts(content)
     assert written == table.encode()
     assert {key: meta[key] for key in about} == about

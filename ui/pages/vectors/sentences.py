@@ -262,7 +262,7 @@ def _files(run: VectorRun) -> None:
     said = {
         "vectors.npy": ("NumPy", _("Shape (sentence, channel), float32, {size:,.1f} MB", size=size)),
         "vectors.parquet": ("Parquet", _("One row per vector")),
-        "vectors.csv": ("CSV", _("One row per vector")),
+        "vectors.csv": ("CSV (zip)", _("One row per vector")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
         place.link_button(label, f"{corpus.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

@@ -95,7 +95,7 @@ export function createLinks(app) {
           "div",
           { class: "strip-tools" },
           h("label", { class: "picker" }, special, h("span", {}, say.withSpecial)),
-          h("button", { type: "button", class: "plain", onclick: save }, say.download),
+          h("button", { type: "button", class: "plain", onclick: save }, `${say.download} (zip)`),
         ),
       ),
     ),

@@ -65,7 +65,7 @@ export function createExport(app, current) {
         ? say.page_html
         : format === "ipynb"
         ? say.notebook
-        : fill(say.numbers, { format: NAMES[format] }),
+        : fill(say.numbers, { format: format === "csv" && !app.data.base ? "CSV (zip)" : NAMES[format] }),
     )
   );
   const title = h("summary", {}, say.export);

@@ -25,7 +25,7 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 function createSheet(report) {
   const name = h("span", { class: "sheet-name" });
   const menu = saveMenu([
-    [_("Save as CSV"), () => saveCsv(sheet, values, about)],
+    [`${_("Save as CSV")} (zip)`, () => saveCsv(sheet, values, about)],
     [_("Save as PNG"), () => savePicture(sheet, values, numbers, about, "PNG")],
     [_("Save as SVG"), () => savePicture(sheet, values, numbers, about, "SVG")],
   ]);

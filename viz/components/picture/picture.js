@@ -79,7 +79,7 @@ function createPicture(root) {
   const menu = saveMenu([
     [_("Save as PNG"), () => withLook((look) => savePhoto(look, "PNG"))],
     [_("Save as SVG"), () => withLook((look) => savePhoto(look, "SVG"))],
-    [_("Save as CSV"), () => withLook((look) => saveRow(look))],
+    [`${_("Save as CSV")} (zip)`, () => withLook((look) => saveRow(look))],
   ]);
   const el = h(
     "figure",

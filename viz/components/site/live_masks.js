@@ -96,7 +96,7 @@ function createMaskForm(root, manifest, model, keep) {
       const names = [MASK, _("Word"), _("Probability")];
       saveTable(_("Masked words"), tableOf(names, rows), { model: manifest.name, text: given });
     };
-    found.replaceChildren(...predictions.map(maskTable), saveMenu([[_("Save as CSV"), save]]));
+    found.replaceChildren(...predictions.map(maskTable), saveMenu([[`${_("Save as CSV")} (zip)`, save]]));
   }
   root.replaceChildren(
     h("div", { class: "own" }, h("label", {}, _("Text"), text)),

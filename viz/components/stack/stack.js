@@ -64,7 +64,7 @@ function createStack(root) {
   const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
   const numbers = () => saveTable(fileStem(data.title, "pass"), table(data), Object.fromEntries(data.about));
   const menu = saveMenu([
-    [_("Save as CSV"), numbers],
+    [`${_("Save as CSV")} (zip)`, numbers],
     [_("Save as PNG"), () => save("PNG")],
     [_("Save as SVG"), () => save("SVG")],
   ]);
