@@ -82,11 +82,7 @@ class GenerateOptions(AnsweringOptions):
         choices={name: title for name, (title, _unit) in CELLS.items()},
     )
     # Seed of the random tokens in the test for induction heads.
-    sample: int = option(
-        0,
-        label=gettext_lazy("Seed"),
-        help=gettext_lazy("Seed of the random tokens"),
-    )
+    sample: int = option(0, label=gettext_lazy("Seed"))
     # Include the first token in figures of attention.
     first: bool = option(
         True,

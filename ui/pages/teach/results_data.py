@@ -20,7 +20,7 @@ from probing.labelled.evaluation import (
     per_label,
 )
 from probing.labelled.predictions import ROWS, TestPredictions, ToldRow, load_predictions, worst_first
-from ui.pages.teach.training_progress import BASELINES, CHOICE, MEASURES
+from ui.pages.teach.training_progress import BASELINES, CHOICE, MEASURES, NOT_RECORDED
 from ui.show.tables import csv_table, download_button
 from viz.figures.theme import truncate
 
@@ -85,24 +85,24 @@ def save_table(
 def evaluation_provenance(scores: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the provenance of scores on test rows: the model, the rows, the settings and the choice of the step.
 
-    Models that were saved by earlier versions lack the data, the batch and the learning rate.
+    Models that were saved by earlier versions lack the data, the settings and the hash of the weights.
     """
     rows, recipe, dev = scores.get("rows", {}), scores.get("recipe", {}), scores.get("dev") or {}
     task, data = scores.get("task", ""), f"{rows.get('test', 'all')} test rows"
     baseline = scores.get("test", {}).get(f"baseline_{MEASURES.get(task)}")
     known = {
         "model": model,
-        "weights_sha256": scores.get("weights_sha256"),
-        "data": f"{data} of {scores['data']}" if scores.get("data") else data,
+        "weights_sha256": scores.get("weights_sha256", NOT_RECORDED),
+        "data": f"{data} of {scores['data']}" if scores.get("data") else f"{data} (data set {NOT_RECORDED})",
         "task": task,
         "seed": str(scores.get("seed", "")),
         "steps": str(scores.get("steps", "")),
         "started from": scores.get("model"),
         "train_rows": rows.get("train"),
         "dev_rows": rows.get("dev"),
-        "epochs": scores.get("epochs"),
-        "batch": recipe.get("batch"),
-        "peak_learning_rate": recipe.get("rate"),
+        "epochs": scores.get("epochs", NOT_RECORDED),
+        "batch": recipe.get("batch", NOT_RECORDED),
+        "peak_learning_rate": recipe.get("rate", NOT_RECORDED),
         "most_tokens": recipe.get("length"),
         "frozen_layers": recipe.get("frozen layers"),
         "step": dev.get("step"),
@@ -134,7 +134,7 @@ def describe_evaluation(scores: Mapping[str, Any]) -> str:
             rate=recipe["rate"],
         )
         if recipe
-        else ""
+        else _(" (settings not recorded)")
     )
     return _(
         "{model}, {rows:,} train rows, {steps:,} steps{settings} in {minutes:.1f} minutes{stopped}, seed "

@@ -164,10 +164,14 @@ def curves(look: JobStatus) -> None:
     )
 
 
+NOT_RECORDED = "not recorded"  # in methods, the value of a setting that earlier versions did not save
+
+
 def curve_provenance(look: JobStatus, baseline: float | None) -> dict[str, Any]:
     """Return the provenance of the training curves: the data, the initial model, and all settings that are known."""
     job, facts, plans = look.job, look.facts(), look.lines("plan", "teach")
     last, per_epoch = plans[-1]["last"] if plans else None, facts.get("steps_per_epoch")
+    missing = NOT_RECORDED if facts else None  # no settings exist before the first step
     known = {
         "data": job.data_title,
         "model": job.model,
@@ -176,9 +180,9 @@ def curve_provenance(look: JobStatus, baseline: float | None) -> dict[str, Any]:
         "train_rows": facts.get("train_rows"),
         "dev_rows": facts.get("dev_rows"),
         "planned_steps": last,
-        "epochs": round(last / per_epoch, 1) if last and per_epoch else None,
-        "batch": facts.get("batch"),
-        "peak_learning_rate": facts.get("rate"),
+        "epochs": round(last / per_epoch, 1) if last and per_epoch else missing,
+        "batch": facts.get("batch", missing),
+        "peak_learning_rate": facts.get("rate", missing),
         "most_tokens": facts.get("length"),
         "frozen_layers": job.settings.frozen,
         "seed": str(job.settings.seed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,11 @@ def test_the_settings_are_in_the_sentence_and_in_the_methods(texts: Path) -> Non
     assert said.startswith("Scores: 60 test rows of own.csv, taught/tiny (weights SHA-256 28537960); computed")
     for part in ("epochs: 50.0;", "batch: 16;", "peak learning rate: 0.0002;", "train rows: 1200;", "step: 40;"):
         assert part in said
+    older = load_results(texts)
+    assert "not recorded) in" in headline(older)[-1]
+    said = figure_methods("Scores", evaluation_provenance(older.predictions.scores, "taught/tiny"), "")
+    for part in ("epochs", "batch", "peak learning rate", "(data set", "weights SHA-256"):
+        assert re.search(rf"{re.escape(part)}:? not recorded", said), part
 
 
 def test_many_labels_are_added_up_in_the_figure_and_the_reader_says_how_many(tmp_path: Path) -> None:

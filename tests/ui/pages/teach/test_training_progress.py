@@ -20,7 +20,7 @@ from training.jobs import job as jobs
 from training.jobs.job import Training
 from training.jobs.queue import NO_JOB
 from ui.pages.teach.own_files import WANTED
-from ui.pages.teach.training_progress import BASELINES, curve_provenance
+from ui.pages.teach.training_progress import BASELINES, NOT_RECORDED, curve_provenance
 from ui.run.fine_tuning import queue
 from viz.paper.notebook import figure_methods
 
@@ -91,6 +91,9 @@ def test_the_methods_of_the_curves_name_the_model_once_and_every_setting(place: 
     settings = "train rows: 22; dev rows: 4; planned steps: 133; epochs: 66.5; batch: 16; peak learning rate: 0.0002;"
     for part in (settings, "frozen layers: 0;", "lowest dev loss", "logistic regression 0.750"):
         assert part in said
+    earlier = {name: value for name, value in facts.items() if name != "steps_per_epoch"}
+    (place / job.id / "model" / "run" / "task.json").write_text(json.dumps(earlier))
+    assert curve_provenance(queue().look(job.id), 0.75)["epochs"] == NOT_RECORDED
 
 
 def test_nobody_else_can_stop_it(place: Path) -> None:
