@@ -75,6 +75,9 @@ def main(arguments: list[str]) -> int:
     """Print the layout of the views as a table; return 1 if a view misses a goal."""
     from playwright.sync_api import sync_playwright
 
+    if unknown := [view for view in arguments if view not in BY_VIEW]:
+        print(f"Expected names of views; got {', '.join(unknown)}. The views are {', '.join(BY_VIEW)}.", file=sys.stderr)
+        return 2
     missed = 0
     with running(Path(tempfile.mkdtemp()) / "app.log") as app, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
