@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_CONTROLS, LOWEST_FIGURE = 12, 400
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 # Return the names of the controls above the fold and the top of the first figure, through all shadow roots.
-MEASURE = """(figure) => {
+MEASURE = """() => {
     const all = function* (root) {
         for (const el of root.querySelectorAll("*")) {
             yield el;
@@ -58,17 +58,19 @@ MEASURE = """(figure) => {
         if (box.width < 2 || box.height < 2 || !el.checkVisibility({ visibilityProperty: true })) continue;
         if (el.matches(CONTROL) && !el.matches(PART) && box.top < innerHeight && !inside(el, NOT))
             names.push((el.ariaLabel || el.innerText || el.id || el.className || el.tagName).trim().slice(0, 30));
-        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100
-            || figure && el.matches(figure)) tops.push(box.top);
+        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100)
+            tops.push(box.top);
     }
-    return [names, tops.length ? Math.round(Math.min(...tops)) : null];
+    return [names, tops];
 }"""
 
 
 def measure(page: Page, view: str) -> tuple[list[str], int | None]:
     """Return the names of a view's controls above the fold, and the top edge of its first figure in pixels."""
-    found: Any = page.evaluate(MEASURE, VISITS[view].figure.replace(", " + LACKING, ""))
-    return list(found[0]), found[1]
+    names, tops = page.evaluate(MEASURE)
+    box = page.locator(VISITS[view].figure.replace(", " + LACKING, "")).first.bounding_box()
+    tops += [box["y"]] if box else []
+    return list(names), round(min(tops)) if tops else None
 
 
 def main(arguments: list[str]) -> int:
@@ -76,7 +78,9 @@ def main(arguments: list[str]) -> int:
     from playwright.sync_api import sync_playwright
 
     if unknown := [view for view in arguments if view not in BY_VIEW]:
-        print(f"Expected names of views; got {', '.join(unknown)}. The views are {', '.join(BY_VIEW)}.", file=sys.stderr)
+        print(
+            f"Expected names of views; got {', '.join(unknown)}. The views are {', '.join(BY_VIEW)}.", file=sys.stderr
+        )
         return 2
     missed = 0
     with running(Path(tempfile.mkdtemp()) / "app.log") as app, sync_playwright() as playwright:

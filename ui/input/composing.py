@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -41,12 +42,13 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     live: bool = False,
     chip: bool = True,
     pairs: bool = True,
+    draw_more: Callable[[], None] | None = None,
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
     If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is the
     model that the page uses if the selected model cannot answer. With ``live`` the page is updated while the visitor
-    types. ``pairs`` is False on a page that reads single texts only.
+    types. ``pairs`` is False on a page that reads single texts only. ``draw_more`` draws further view options.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
@@ -57,7 +59,7 @@ def compose(  # noqa: PLR0913  (independent options, by name)
         composer.mount(data, KEY, _on_submit)
         if chip:
             draw_model_chip(choice, answering)
-            draw_view_options(choice)
+            draw_view_options(choice, draw_more)
     if not fits(choice):
         show_notice(
             _("This text is too long for a link, which has only settings. Save the trace to share it."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attention.trace import Trace
@@ -77,10 +79,12 @@ RENORMALISED = gettext_lazy("Special tokens are hidden; rows are scaled to sum t
 NOT_RENORMALISED = gettext_lazy("Special tokens are hidden, so rows sum to less than one.")
 
 
-def draw_view_options(choice: ViewState) -> None:
-    """Draw the popover of the view options."""
+def draw_view_options(choice: ViewState, draw_more: Callable[[], None] | None = None) -> None:
+    """Draw the popover of the view options, and in it a page's own, which ``draw_more`` draws."""
     with st.popover(_("View options"), help=_("Whole words and special tokens.")):
         _draw_switches(choice)
+        if draw_more is not None:
+            draw_more()
 
 
 def _draw_switches(choice: ViewState) -> None:

@@ -61,8 +61,8 @@ def _draw(choice: ViewState, who: PageModel, texts: tuple[str, str], top: DeltaG
     if found is None:
         with top:
             _offer_training(who)
-        draw_baseline(texts)
         draw_attention(choice, read_answer(who, texts, None, None))
+        draw_baseline(texts)
         return
     draw_answers(who, texts, found)
     asked = read_answer(who, texts, found, pick_answer(found))
@@ -83,17 +83,18 @@ def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAn
 
 def _offer_training(who: PageModel) -> None:
     """Draw a notice that the model cannot answer, and a link to the training of a model that can."""
-    show_notice(
-        _(
-            "{model} cannot answer questions. Choose “DistilBERT, SQuAD” (261 MB to download), or train a model:",
-            model=who.title,
-        ),
-        "status",
-    )
-    link_to_view(
-        "teach",
-        _("Fine-tune"),
-        icon=":material/school:",
-        query={"data": QUESTIONS.id},
-        help=_("Adds this head to a model"),
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_notice(
+            _(
+                "{model} cannot answer questions. Choose “DistilBERT, SQuAD” (261 MB to download), or train a model:",
+                model=who.title,
+            ),
+            "status",
+        )
+        link_to_view(
+            "teach",
+            _("Fine-tune"),
+            icon=":material/school:",
+            query={"data": QUESTIONS.id},
+            help=_("Adds this head to a model"),
+        )

@@ -23,6 +23,7 @@ from ui.pages.find.question import (
     answers_provenance,
     compare,
     has_enough_words,
+    pick_direction,
     pick_strength,
     pick_words,
     strongest_link,
@@ -251,7 +252,7 @@ def _with_text(request: TraceRequest, text: str) -> TraceRequest:
 def draw_view() -> None:
     """Draw the view Find in the page."""
     chosen = get_view_state()
-    compose(chosen, kind_of(chosen))
+    compose(chosen, kind_of(chosen), draw_more=pick_direction)
     row = control_row("find")
     probe_now = pick_probe(chosen, row)
     read_now = read_trace(chosen)

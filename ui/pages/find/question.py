@@ -33,7 +33,7 @@ from ui.show.text import (
     join_sentences,
     signed_percent,
 )
-from ui.state.params import drop_place, set_params
+from ui.state.params import drop_place, get_params, set_params
 from ui.state.selection import find_word, select
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
@@ -128,24 +128,17 @@ ROLE_NAMES: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
-    """Draw the text as clickable words, and in ``row`` the widgets for clicks and the link direction.
+    """Draw the text as clickable words, and in ``row`` the widget that selects the role of a clicked word.
 
-    A click on a word makes it the source word or a candidate, as the first widget selects. Links go from the source to
-    the candidates, or from the candidates to the source.
+    A click on a word makes it the source word or a candidate.
     """
-    st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
+    st.session_state[CLICKING] = options.clicking
     row.segmented_control(
         _("A click sets"),
         ROLES,
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-    )
-    row.toggle(
-        _("Candidates attend"),
-        key=INWARD,
-        on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("Off: the source attends to the candidates."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}
@@ -155,6 +148,17 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         for at, cell in enumerate(asked.view.keys)
     ]
     mount(chips, STRIP, title=_("Click a word"), on_pick=lambda: _set(asked.view, options.clicking))
+
+
+def pick_direction() -> None:
+    """Draw the check box for links from the candidates to the source, instead of from the source to the candidates."""
+    st.session_state[INWARD] = get_params(FindOptions).inward
+    st.checkbox(
+        _("Candidates attend"),
+        key=INWARD,
+        on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
+        help=_("Off: the source attends to the candidates."),
+    )
 
 
 def _set(view: View, role: str) -> None:
@@ -354,14 +358,13 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
-    """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference.
+    """Draw the answer: the strongest head, a map of heads for each candidate and for their difference, and counts.
 
     Weights above a baseline can be negative, and their maps then have a diverging colour scale.
     """
     prefers, request = asked.preference, displayed_request(choice, asked.view.trace)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_link(asked), role="status")
-    show_notice(describe_preference(asked), role="status")
     is_signed = asked.is_adjusted or asked.view.is_signed
     limit = max(float(np.abs(asked.strengths).max()), 0.01)
     unit = asked.measure
@@ -385,6 +388,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
         figure, "find_difference", place=columns[2], on_click=_picker(asked), about=about, computation=computation
     )
     st.caption(_("Cells: heads; click to select. The first two maps share a scale."))
+    show_notice(describe_preference(asked), role="status")
 
 
 def _arrow(asked: HeadAnswers, name: str) -> str:
