@@ -5,7 +5,8 @@ python -m tools.page_layout find measure    some views
 
 The goals are at most 12 controls above the fold and the first figure within 400 pixels. Some elements do not count as
 controls: the navigation, the bar above the page, tabs, the row of stages with Back and Next, word chips, help icons,
-the grid of heads, and the toolbar or the menu of files of a figure. A group of options counts once.
+the grid of heads, and the toolbar or the menu of files of a figure. A group of options counts once. Words shaded by
+attention are a figure.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ MEASURE = """() => {
         if (box.width < 2 || box.height < 2 || !el.checkVisibility({ visibilityProperty: true })) continue;
         if (el.matches(CONTROL) && !el.matches(PART) && box.top < innerHeight && !inside(el, NOT))
             names.push((el.ariaLabel || el.innerText || el.id || el.className || el.tagName).trim().slice(0, 30));
-        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100)
+        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100
+            || el.matches(".chips") && [...el.querySelectorAll("*")].some((chip) => chip.style.backgroundColor))
             tops.push(box.top);
     }
     return [names, tops];

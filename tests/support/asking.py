@@ -132,5 +132,11 @@ def stands(page: AppTest) -> None:
 
 def text_of(page: AppTest) -> str:
     """Return the text that the page passes to its text box."""
+    return str(composer_data(page)["text"])
+
+
+def composer_data(page: AppTest) -> dict[str, Any]:
+    """Return the data that the page passes to its text box, such as "text" and "examples"."""
     (box,) = (part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_composer")
-    return str(json.loads(box.json)["text"])
+    data: dict[str, Any] = json.loads(box.json)
+    return data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,16 +42,19 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     live: bool = False,
     chip: bool = True,
     pairs: bool = True,
+    prompts: Sequence[str] = (),
     draw_more: Callable[[], None] | None = None,
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
     If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is the
     model that the page uses if the selected model cannot answer. With ``live`` the page is updated while the visitor
-    types. ``pairs`` is False on a page that reads single texts only. ``draw_more`` draws further view options.
+    types. ``pairs`` is False on a page that reads single texts only. ``prompts`` are further texts in the list of
+    examples, and ``draw_more`` draws further view options.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
+    examples += [{"title": prompt, "text": prompt} for prompt in prompts]
     data = composer.payload(
         choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, shared_fields(choice)
     )

@@ -133,9 +133,9 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the model's probabilities of tokens as bars, and those after a decoding rule as marks.
 
-    ``own`` are the model's probabilities, and ``drawn`` those after the rule. The first token is on top. ``labels`` are
-    text, not markup, and may repeat. A token that cannot be sampled has its mark at zero. The labels with the indices
-    ``marked`` are bold.
+    ``own`` are the model's probabilities, and ``drawn`` those after the rule, empty without a rule. The first token is
+    on top. ``labels`` are text, not markup, and may repeat. A token that cannot be sampled has its mark at zero. The
+    labels with the indices ``marked`` are bold.
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("Probability"), "")
@@ -149,21 +149,22 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
         customdata=names,
         hovertemplate=_("%{customdata}: %{x:.4g}<extra>the model</extra>"),
     )
-    figure.add_scatter(
-        name=_("under these rules"),
-        x=list(drawn),
-        y=rows,
-        mode="markers",
-        marker={
-            "symbol": "line-ns-open",
-            "size": 20,
-            "line": {"width": 4, "color": theme.accent},
-            "color": theme.accent,
-        },
-        customdata=names,
-        hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
-        cliponaxis=False,
-    )
+    if drawn:
+        figure.add_scatter(
+            name=_("under these rules"),
+            x=list(drawn),
+            y=rows,
+            mode="markers",
+            marker={
+                "symbol": "line-ns-open",
+                "size": 20,
+                "line": {"width": 4, "color": theme.accent},
+                "color": theme.accent,
+            },
+            customdata=names,
+            hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
+            cliponaxis=False,
+        )
     short = [escape_label(truncate(label)) for label in labels]
     figure.update_yaxes(
         tickvals=rows,
@@ -174,14 +175,15 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
         showgrid=False,
     )
     figure.update_xaxes(range=[0, 1.08 * max([*own, *drawn, 0]) or 1], fixedrange=True, zeroline=False)
-    return figure.update_layout(height=130 + SAMPLING_ROW * len(rows), bargap=0.3, showlegend=True, hovermode="closest")
+    return figure.update_layout(height=130 + SAMPLING_ROW * len(rows), bargap=0.3, showlegend=bool(drawn), hovermode="closest")
 
 
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
     """Draw the cumulative probability of the likeliest tokens, for the model and after a decoding rule.
 
-    ``own`` (model) and ``drawn`` (after the rule) are the probability of each token, the likeliest token first. A
-    dotted line marks the number of tokens that the rule keeps, ``kept``, if it is within the figure.
+    ``own`` (model) and ``drawn`` (after the rule) are the probability of each token, the likeliest token first. Without
+    a rule ``drawn`` is empty. A dotted line marks the number of tokens that the rule keeps, ``kept``, if it is within
+    the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("cumulative probability"))
@@ -189,6 +191,8 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
         (_("the model"), own, theme.heads, "solid"),
         (_("under these rules"), drawn, theme.accent, "dash"),
     ):
+        if not values:
+            continue
         figure.add_scatter(
             name=name,
             x=ranks,
@@ -204,7 +208,7 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
     span = [-0.03, float(np.log10(max(len(ranks), 2))) + 0.03]
     figure.update_xaxes(type="log", range=span, tickvals=steps, ticktext=[str(n) for n in steps], fixedrange=True)
     figure.update_yaxes(range=[0, 1.04], fixedrange=True)
-    return figure.update_layout(height=330, margin={"b": LEGEND}, hovermode="x", showlegend=True)
+    return figure.update_layout(height=330, margin={"b": LEGEND}, hovermode="x", showlegend=len(drawn) > 0)
 
 
 TICKS = 48  # labels of the axis at most; longer texts label every second, third … token

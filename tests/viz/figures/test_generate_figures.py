@@ -31,5 +31,14 @@ def test_sums_run_and_the_cut_is_where_the_rule_has_it() -> None:
     assert "2 kept" in [shape.name for shape in figure.layout.shapes]
 
 
+def test_without_a_rule_only_the_model_is_drawn() -> None:
+    (bars,) = before_after(["a", "b", "c"], OWN, [], LIGHT, "Next").data
+    assert list(bars.x) == OWN
+    figure = cumulative(OWN, [], 4, LIGHT, "Sums")
+    (own,) = figure.data
+    np.testing.assert_allclose(own.y, [0.5, 0.8, 0.9])
+    assert not figure.layout.showlegend
+
+
 def test_a_cut_beyond_the_figure_is_not_drawn() -> None:
     assert not cumulative(OWN, DRAWN, 4, LIGHT, "Sums").layout.shapes

@@ -19,6 +19,7 @@ from ui.pages.generate.options import (
     GenerateOptions,
     Prompt,
     clamp,
+    is_sampling,
     step_provenance,
 )
 from ui.pages.generate.writing import next_candidate, write
@@ -35,15 +36,16 @@ from viz.figures.token_bars import before_after, cumulative
 from viz.paper.notebook import Computation
 
 CHIPS = "generate_candidates"
+STOPS = gettext_lazy("The example stops before “{word}”, which has rank {rank}.")
 ENDED = gettext_lazy("The text has ended or reached the maximum length.")
 SUMS = """\
-chances = [(found.probability, found.drawn) for found in candidates]
+chances = [{chances} for found in candidates]
 numbers = np.cumsum(np.transpose(chances), axis=1)"""  # code of a notebook
 BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
-    """Describe the likeliest next token, the rank of the example's own word, and the sampling.
+    """Describe the likeliest next token, the rank of the example's own word, and the entropy.
 
     The model reads an example without its last word, ``word``. ``expected`` is the first token of this word, or None.
     """
@@ -53,51 +55,54 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     said, own = _("“{piece}” comes first ({probability}).", **first), ""
     if ranks:
         chance = percent(step.candidates[ranks[0] - 1].probability)
-        own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"{ranks[0]} ({chance})")
+        own = _(STOPS, word=word, rank=f"{ranks[0]} ({chance})")
     elif expected is not None:
-        own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"> {len(step.candidates)}")
-    entropy = _(
-        "Entropy: {entropy:.2f} bits. Sampling would keep {possible:,} of {vocabulary:,} tokens, "
-        "{entropy_drawn:.2f} bits, and draw “{piece}”.",
-        entropy=step.entropy,
+        own = _(STOPS, word=word, rank=f"> {len(step.candidates)}")
+    return join_sentences(said, own, _("Entropy: {entropy:.2f} bits.", entropy=step.entropy))
+
+
+def describe_sampling(step: DecodingStep) -> str:
+    """Describe the number of tokens that sampling keeps, their entropy, and the token that the seed draws."""
+    return _(
+        "Sampling keeps {possible:,} of {vocabulary:,} tokens, {entropy_drawn:.2f} bits, and draws “{piece}”.",
         possible=step.possible,
         vocabulary=step.vocabulary,
         entropy_drawn=step.entropy_drawn,
         piece=step.chosen.piece,
     )
-    return join_sentences(said, own, entropy)
 
 
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
-    """Draw the candidates for the next token as chips, bars and a table, with the widgets for sampling."""
+    """Draw the candidates for the next token as chips, bars and a table.
+
+    The widgets of sampling and the probabilities after it are drawn only if they matter; see ``is_sampling``.
+    """
     if step.ended or not step.candidates:
         show_notice(translate(ENDED), role="status")
         return
-    show_notice(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
+    said, sampling = summary(step, expected_of(request, step, prompt), prompt.left_out), is_sampling(options)
+    show_notice(join_sentences(said, describe_sampling(step) if sampling else ""), role="status")
     most = clamp(options.top, 1, MOST_TOP)
-    first = step.candidates[:most]
-    written = next_candidate(step, options.pick)
+    first, written = step.candidates[:most], next_candidate(step, options.pick)
     _chips(request, step, first, written)
-    _rule(options)
+    with st.container():
+        if sampling:
+            _rule(options)
     left, right = st.columns([3, 2])
     marked = [at for at, found in enumerate(first) if found.token == written.token]
     pieces = [found.piece for found in first]
-    alone, drawn = [found.probability for found in first], [found.drawn for found in first]
+    alone, drawn = [found.probability for found in first], [found.drawn for found in first if sampling]
     about = partial(_provenance, request, step)
     bold = partial(about, bold=f"“{written.piece}”")
     computation = Computation("candidates = backend.predict(request).candidates", request=request)
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     chances = computation.then(f"numbers = [found.probability for found in candidates[:{most}]]")
     draw_chart(figure, "generate_bars", place=left, computation=chances, about=bold)
-    sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
+    sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates if sampling]
+    code = SUMS.format(chances="(found.probability, found.drawn)" if sampling else "[found.probability]")
     curve = cumulative(*sums, step.possible, theme(), _("Cumulative probability"))
-    draw_chart(curve, "generate_sums", place=right, computation=computation.then(SUMS), about=about)
-    st.caption(
-        _(
-            "Marks: after temperature, top-k, top-p ([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). "
-            "Bold: written next. ␣: space, ⏎: new line."
-        )
-    )
+    draw_chart(curve, "generate_sums", place=right, computation=computation.then(code), about=about)
+    st.caption(_("Bold: written next. ␣: space, ⏎: new line."))
     if any(BYTE in found.piece for found in first):
         st.text(_("A token such as <0xE2> is one byte."))
     _table(request, step, most)

@@ -15,7 +15,7 @@ from ui.input.controls import fingerprint
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.show.tables import model_provenance
-from ui.state.params import AnsweringOptions, drop_place, set_params
+from ui.state.params import AnsweringOptions, drop_place, get_params, set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState, example_of
 from viz.options import option
@@ -57,7 +57,9 @@ class GenerateOptions(AnsweringOptions):
     pick: str = option(
         "likeliest",
         label=gettext_lazy("Decoding"),
-        help=gettext_lazy("“Sampled” uses temperature, top-k and top-p."),
+        help=gettext_lazy(
+            "“Sampled” uses temperature, top-k and top-p ([arXiv:1904.09751](https://arxiv.org/abs/1904.09751))."
+        ),
         choices=PICKS,
     )
     more: int = option(20, label=gettext_lazy("How many"))
@@ -89,6 +91,12 @@ class GenerateOptions(AnsweringOptions):
         label=gettext_lazy("Include first token"),
         help=gettext_lazy("Off: the other weights are rescaled to sum to 1."),
     )
+
+
+def is_sampling(options: GenerateOptions) -> bool:
+    """Return True if tokens are sampled, or if the options of sampling differ from their defaults."""
+    names = ("pick", "temperature", "top_k", "top_p", "seed")
+    return any(getattr(options, name) != getattr(GenerateOptions, name) for name in names)
 
 
 KNOWN = 100  # candidates in a request; figures show fewer
@@ -200,39 +208,20 @@ def go_to(request: NextToken, path: tuple[int, ...]) -> None:
     set_params(GenerateOptions, written=write_path(path), of=mark_of(request) if path else "", at=None)
 
 
-def prompts() -> None:
-    """Draw the widget that selects a ready prompt."""
-    st.session_state["generate_prompt"] = None
-    st.selectbox(
-        _("Ready prompts"),
-        list(PROMPTS),
-        index=None,
-        key="generate_prompt",
-        placeholder=_("Ready prompts"),
-        label_visibility="collapsed",
-        width=420,
-        on_change=_start_ready_prompt,
-    )
-
-
-def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
-    """Draw the checkbox that keeps the last word of an example in the prompt."""
-    last = prompt.left_out or prompt_of(choice, replace(options, whole=False)).left_out
+def pick_whole(choice: ViewState) -> None:
+    """Draw the check box that keeps the last word of an example in the prompt, if the text is an example."""
+    if example_of(choice.text, choice.pair) is None:
+        return
+    last = prompt_of(choice, GenerateOptions()).left_out
     if not last:
         return
-    st.session_state[WHOLE] = options.whole
+    st.session_state[WHOLE] = get_params(GenerateOptions).whole
     st.checkbox(
         _("Include “{word}”", word=last),
         key=WHOLE,
         on_change=lambda: set_params(GenerateOptions, whole=st.session_state[WHOLE], **PROMPT_ALONE),
         help=_("Off: the model predicts the last word."),
     )
-
-
-def _start_ready_prompt() -> None:
-    text = st.session_state["generate_prompt"]
-    if text in PROMPTS:
-        new_prompt(text)
 
 
 def new_prompt(text: str) -> None:

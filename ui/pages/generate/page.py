@@ -1,5 +1,7 @@
 """The view Generate: next-token candidates, step-by-step generation, and the attention of each step."""
 
+from functools import partial
+
 import streamlit as st
 
 from i18n import _
@@ -9,7 +11,15 @@ from inference.tasks.predictions import MaskedWords
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.options import PROMPT_ALONE, GenerateOptions, Prompt, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.options import (
+    PROMPT_ALONE,
+    PROMPTS,
+    GenerateOptions,
+    Prompt,
+    pick_whole,
+    prompt_of,
+    request_of,
+)
 from ui.pages.generate.step_attention import draw_head_map, lens, step_attention, text_strip
 from ui.pages.generate.whole_text import draw_induction, heads, same_numbers, sink
 from ui.pages.generate.writing import controls, remember, tree, written_on
@@ -45,15 +55,10 @@ def draw(choice: ViewState, who: PageModel) -> None:
     """
     options = get_params(GenerateOptions)
     prompt = prompt_of(choice, options)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        example = st.container(horizontal=True, vertical_alignment="bottom", width="content")
-        prompts()
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = get_params(GenerateOptions)  # written_on may have changed the address
     step = ask_model(request, _("Running the model"))
-    with example:
-        left_out(prompt, options, choice)
     remember(request, step)
     with st.container():
         seen = step_attention(choice, request, step, options)
@@ -120,7 +125,8 @@ def draw_view() -> None:
     chosen = get_view_state()
     get_params(GenerateOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
-    compose(chosen, "decoder", answerer)  # a decoder continues a single text, regardless of the chosen model
+    # A decoder continues a single text, regardless of the chosen model.
+    compose(chosen, "decoder", answerer, prompts=PROMPTS, draw_more=partial(pick_whole, chosen))
     try:
         draw(chosen, answerer)
     except UserError as refusal:

@@ -228,20 +228,9 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
     """Draw the buttons that generate, go back and save the text."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _forward(request, step, options)
-        st.button(
-            _("Undo"),
-            key="generate_back",
-            icon=":material/undo:",
-            disabled=not request.written,
-            on_click=lambda: go_to(request, request.written[:-1]),
-        )
-        st.button(
-            _("To the prompt"),
-            key="generate_start",
-            icon=":material/first_page:",
-            disabled=not request.written,
-            on_click=lambda: go_to(request, ()),
-        )
+        with st.container(horizontal=True, width="content"):
+            if request.written:
+                _back(request)
         download_button(
             _("Save text"),
             add_header(text_of(request, step)),
@@ -249,6 +238,22 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
             _("Plain text, the model first"),
             kind="text/plain",
         )
+
+
+def _back(request: NextToken) -> None:
+    """Draw the buttons that remove the last token, or all generated tokens."""
+    st.button(
+        _("Undo"),
+        key="generate_back",
+        icon=":material/undo:",
+        on_click=lambda: go_to(request, request.written[:-1]),
+    )
+    st.button(
+        _("To the prompt"),
+        key="generate_start",
+        icon=":material/first_page:",
+        on_click=lambda: go_to(request, ()),
+    )
 
 
 def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:

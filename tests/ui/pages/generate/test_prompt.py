@@ -13,14 +13,16 @@ import pytest
 from attention.tokens import TokenRow
 from inference.errors import UserError
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
-from tests.support.asking import allowed, asked, text_of
+from tests.support.asking import allowed, asked, composer_data
 from tests.support.cases import loop_over
 from tests.support.tinymodels import save
+from ui.pages.generate.next_token import describe_sampling
 from ui.pages.generate.next_token import summary as next_summary
 from ui.pages.generate.options import (
     PROMPTS,
     GenerateOptions,
     Prompt,
+    is_sampling,
     mark_of,
     on_path,
     prompt_of,
@@ -178,11 +180,23 @@ def test_the_rule_is_the_one_that_the_controls_show() -> None:
 
 
 def test_what_comes_next_is_said_with_its_numbers() -> None:
-    rest = "Entropy: 1.50 bits. Sampling would keep 3 of 1,234 tokens, 1.25 bits, and draw “␣y”."
+    rest = "Entropy: 1.50 bits."
     assert next_summary(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
-    assert next_summary(STEP, 7, "xyz") == f"“␣x” comes first (0.50). The example's “xyz” has rank 1 (0.50). {rest}"
-    assert " The example's “yes” has rank 2 (0.25). " in next_summary(STEP, 8, "yes")
-    assert " The example's “no” has rank > 2. " in next_summary(STEP, 9, "no")
+    own = "The example stops before “xyz”, which has rank 1 (0.50)."
+    assert next_summary(STEP, 7, "xyz") == f"“␣x” comes first (0.50). {own} {rest}"
+    assert " “yes”, which has rank 2 (0.25). " in next_summary(STEP, 8, "yes")
+    assert " “no”, which has rank > 2. " in next_summary(STEP, 9, "no")
+    sampled = describe_sampling(STEP)
+    assert [*re.findall(r"[\d.,]+\d|“.+?”", sampled)] == ["1,234", "1.25", "“␣y”"]
+    assert " 3 of " in sampled
+
+
+@loop_over(
+    ("changes", "sampling"),
+    [({}, False), ({"pick": "drawn"}, True), ({"temperature": 50}, True), ({"seed": 1}, True), ({"top": 20}, False)],
+)
+def test_sampling_matters_if_it_is_chosen_or_set(changes: dict[str, Any], sampling: bool) -> None:
+    assert is_sampling(GenerateOptions(**changes)) is sampling
 
 
 def test_what_the_comparison_found() -> None:
@@ -207,6 +221,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.slow
 def test_a_ready_prompt_is_listed_by_its_text(model: str) -> None:
     page = asked("generate", model=model, text=TEXT, lang="zh")
-    page.selectbox(key="generate_prompt").select(PROMPTS[3]).run()
-    assert text_of(page) == PROMPTS[3]
     assert not page.exception
+    examples = composer_data(page)["examples"]
+    assert [example["title"] for example in examples][-len(PROMPTS) :] == list(PROMPTS)
+    assert all(example["text"] == example["title"] for example in examples[-len(PROMPTS) :])
