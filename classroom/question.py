@@ -280,7 +280,7 @@ def _contains(source: str, word: str) -> bool:
     [True, True, True, False]
     """
     text = " ".join(unicodedata.normalize("NFKC", source).casefold().split())
-    return bare_word(word).replace("’", "'") in text.replace("’", "'")
+    return normalize_word(word).replace("’", "'") in text.replace("’", "'")
 
 
 def _plain(text: str) -> str:

@@ -159,7 +159,10 @@ PAGES = {
     "generate": Page(
         [
             (WRITER, "排在第一的是“"),
-            ({**WRITER, "text": "The animal didn't cross the street because it was too tired."}, "示例在“tired”之前停止"),
+            (
+                {**WRITER, "text": "The animal didn't cross the street because it was too tired."},
+                "示例在“tired”之前停止",
+            ),
             ({**WRITER, "show": "looks"}, "关注得最远"),
             ({**WRITER, "show": "looks", "over": "layer", "cell": "reach", "first": "0"}, "第 0 层的平均关注更早的“"),
             ({**WRITER, "show": "looks", "over": "all", "at": "2"}, "在“sat”出现之前，文本太短"),

@@ -175,7 +175,9 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
         showgrid=False,
     )
     figure.update_xaxes(range=[0, 1.08 * max([*own, *drawn, 0]) or 1], fixedrange=True, zeroline=False)
-    return figure.update_layout(height=130 + SAMPLING_ROW * len(rows), bargap=0.3, showlegend=bool(drawn), hovermode="closest")
+    return figure.update_layout(
+        height=130 + SAMPLING_ROW * len(rows), bargap=0.3, showlegend=bool(drawn), hovermode="closest"
+    )
 
 
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
