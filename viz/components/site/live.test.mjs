@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { wordsOf } from "./live_cells.js";
 import { fillNumbers, placeOfWord } from "./live_checks.js";
-import { largestDifference, placeAfterEdit } from "./live_payload.js";
+import { fitMeasures, largestDifference, placeAfterEdit } from "./live_payload.js";
 import { interleave, likeliest, masksOf } from "./live_predictions.js";
 import { similarityOf, tableOfWords } from "./live_similarity.js";
 import { measureHead } from "./live_summary.js";
@@ -50,6 +50,15 @@ test("a text is split at white space, punctuation and Chinese characters", () =>
 
 test("the places of words are those in the text", () =>
   wordsOf(" a 😀b, c").forEach(({ text, start, end }) => assert.equal(" a 😀b, c".slice(start, end), text)));
+
+test("a measure that the script does not compute is left out, and its order too", () => {
+  const measures = [{ name: "entropy", digits: 2 }, { name: "new", digits: 2 }];
+  const order = { choices: ["layer", "entropy", "new", "focus"].map((value) => ({ value, text: value })) };
+  const found = fitMeasures({ measures, options: { order, by: {} } }, { entropy: [[1]] });
+  assert.deepEqual(found.measures, [{ name: "entropy", digits: 2, values: [[1]] }]);
+  assert.deepEqual(found.options.order.choices.map(({ value }) => value), ["layer", "entropy", "focus"]);
+  assert.deepEqual(found.options.by, {});
+});
 
 test("measures of a head that attends to the next token", () => {
   const found = measureHead(Float32Array.of(0, 1, 1, 0), cells("a", "."));

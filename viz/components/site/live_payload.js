@@ -33,6 +33,21 @@ export function placeAfterEdit(before, after, at) {
 }
 
 /**
+ * Return the measures of a template with their values, and the options. Leave out the measures without values, which
+ * live_summary.js does not compute, and the orders by them.
+ * @param {Pick<Payload, "measures"|"options">} template @param {Record<string, number[][]>} values by name
+ */
+export function fitMeasures({ measures, options }, values) {
+  const missing = measures.map(({ name }) => name).filter((name) => !(name in values));
+  const choices = options.order.choices.filter(({ value }) => !missing.includes(value));
+  return {
+    measures: measures.filter(({ name }) => name in values)
+      .map((measure) => ({ ...measure, values: values[measure.name] })),
+    options: { ...options, order: { ...options.order, choices } },
+  };
+}
+
+/**
  * Return the payload of the main view and its source of arrays.
  * @param {Manifest} manifest @param {Ran} ran @param {string} base name of the text, different for every pass
  * @param {(Before & {selection: Partial<Selection>})|null} before @param {string} language
@@ -52,7 +67,7 @@ export function liveView(manifest, { text, pair, reading, pass }, base, before, 
   const payload = {
     ...template,
     ...{ base, text, pair, queries: cells, keys: null },
-    measures: template.measures.map((measure) => ({ ...measure, values: found.measures[measure.name] })),
+    ...fitMeasures(template, found.measures),
     selection: { ...template.selection, pinned: [], ...before?.selection, ...place },
   };
   const shape = [heads, cells.length, cells.length];

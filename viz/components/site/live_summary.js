@@ -1,5 +1,6 @@
 // Measures, column means and the default link of maps that the browser computed; attention/measures.py and
-// attention/excess.py compute the same. Every token attends to every token, and all tokens are shown.
+// attention/excess.py compute the same. Every token attends to every token, and all tokens are shown. A measure that
+// measureHead does not return is not offered.
 
 import { placed } from "../explore/crowd.js";
 
@@ -103,7 +104,7 @@ export function summarize(maps, sizes, cells, written, habits) {
   const counted = Float32Array.from(cells, (cell) => words - Number(!cell.special));
   const [means, counts] = [new Float32Array(layers * heads * size), new Float32Array(layers * size)];
   /** @type {Record<string, number[][]>} */
-  const measures = { entropy: [], distance: [], punctuation: [], same: [] };
+  const measures = {};
   const data = /** @type {Payload} */ (/** @type {Partial<Payload>} */ ({ queries: cells, keys: null }));
   /** @type {{free: boolean, beyond: number, place: Default}|null} */
   let best = null;
@@ -111,7 +112,7 @@ export function summarize(maps, sizes, cells, written, habits) {
     const [layer, head] = [Math.floor(id / heads), id % heads];
     const weights = maps(layer, head);
     for (const [name, value] of Object.entries(measureHead(weights, cells))) {
-      measures[name][layer] ??= [];
+      measures[name] ??= Array.from({ length: layers }, () => []);
       measures[name][layer].push(value);
     }
     const sums = columnSums(weights, cells);
