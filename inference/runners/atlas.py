@@ -26,7 +26,7 @@ from inference.record.edit_hooks import attention_layers, heads_of
 from inference.record.head_statistics import LayerStatistics, MapSides, MapTape, layer_statistics, visible_pairs
 from inference.request import TraceRequest
 from inference.tasks.atlas import (
-    MEASURES,
+    ATLAS_MEASURES,
     WINDOW,
     AtlasAnswer,
     AtlasRequest,
@@ -154,7 +154,7 @@ class _Stack:
                 (question.most_written, question.written_floors),
             )
         ]
-        self.measures = np.zeros((windows, total, len(MEASURES)), np.float32)
+        self.measures = np.zeros((windows, total, len(ATLAS_MEASURES)), np.float32)
         self.distances = np.zeros((windows, total, len(offsets())), np.float32)
         self.peaks = np.zeros((windows, total), np.float32)
         self.places = np.zeros((2, windows, total), np.uint8)  # query and key of the peak

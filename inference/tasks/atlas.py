@@ -15,7 +15,7 @@ from inference.tasks.model_request import InspectRequest
 
 WINDOW = 128  # tokens of a window, special tokens included
 OFFSETS = 16  # offsets to each side that the histogram of distances separates; a bin per side holds the others
-MEASURES = ("entropy", "distance", "special", "first", "previous", "itself", "next", "punctuation")
+ATLAS_MEASURES = ("entropy", "distance", "special", "first", "previous", "itself", "next", "punctuation")
 """Measures of a head, means over the rows of words: entropy in bits, distance in tokens, and shares of attention."""
 
 Integers = npt.NDArray[Any]

@@ -10,7 +10,7 @@ import numpy as np
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.tasks.atlas import MEASURES, Integers
+from inference.tasks.atlas import ATLAS_MEASURES, Integers
 from probing.atlas.heads import profiles
 from probing.atlas.labels import HeadLabel, head_labels
 from probing.atlas.store import ERRORS_95, Atlas, HeadName
@@ -24,7 +24,7 @@ OTHER_TEXTS = gettext_lazy("The atlases read different texts, which explains som
 class AtlasComparison:
     """The changes of each head from a first to a second atlas.
 
-    ``values`` has the mean of each measure (MEASURES) over the texts of the first and of the second atlas, shape (2,
+    ``values`` has the mean of each of ATLAS_MEASURES over the texts of the first and of the second atlas, shape (2,
     head, measure). ``low`` and ``high`` (head, measure) are the interval of the second mean minus the first. All
     intervals of all heads and measures contain the true differences at 95 % (Bonferroni correction). ``clear`` is True
     if the interval does not contain zero.
@@ -152,7 +152,7 @@ def comparison_rows(found: AtlasComparison) -> list[dict[str, Any]]:
                         **{name: float(values[at, place]) for name, values in zip(names, numbers, strict=True)},
                         "clear": bool(found.clear[at, place]),
                     }
-                    for place, measure in enumerate(MEASURES)
+                    for place, measure in enumerate(ATLAS_MEASURES)
                 },
             }
         )

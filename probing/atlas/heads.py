@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention.edits import Ablate
-from inference.tasks.atlas import MEASURES, Integers
+from inference.tasks.atlas import ATLAS_MEASURES, Integers
 from inference.tasks.edit_effects import VectorEffects
 from probing.atlas.labels import local_index
 from probing.atlas.store import Atlas
@@ -52,14 +52,14 @@ def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: i
 def measure_values(atlas: Atlas, measure: str) -> Integers:
     """Return a measure of every head, shape (head,), in the order of Atlas.heads; NaN if it is unknown.
 
-    ``measure`` is a name in MEASURES, "excess" (the mean over windows of the largest excess), or "random" (see
+    ``measure`` is a name in ATLAS_MEASURES, "excess" (the mean over windows of the largest excess), or "random" (see
     ``distance_from_random``).
     """
     found = []
     for part in atlas.manifest["stacks"]:
         arrays = atlas.arrays
-        if measure in MEASURES:
-            found.append(arrays[f"{part}.mean"][:, MEASURES.index(measure)])
+        if measure in ATLAS_MEASURES:
+            found.append(arrays[f"{part}.mean"][:, ATLAS_MEASURES.index(measure)])
         elif measure == "excess":
             found.append(arrays[f"{part}.peaks"].astype(np.float32).mean(axis=0))
         elif measure == "random" and f"{part}.control.mean" in arrays:
@@ -95,7 +95,7 @@ def relation_values(atlas: Atlas, relation: str) -> Integers:
 def profiles(atlas: Atlas) -> Integers:
     """Return the profile of every head, a vector by which heads are compared, shape (head, number).
 
-    A profile consists of the means of MEASURES, with entropy and distance scaled to about 0 to 1, and of the mean
+    A profile consists of the means of ATLAS_MEASURES, with entropy and distance scaled to about 0 to 1, and of the mean
     attention by offset of the key.
     """
     found = []

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inference.tasks.atlas import MEASURES
+from inference.tasks.atlas import ATLAS_MEASURES
 from probing.atlas.relations import FIELDS
 from probing.atlas.store import Atlas
 from probing.corpus import ALL
@@ -78,7 +78,7 @@ def _share_label(atlas: Atlas, head: int) -> HeadLabel | None:
     arrays = atlas.arrays
     if f"{part}.control.high" not in arrays:
         return None
-    places = {name: MEASURES.index(name) for name in SHARES}
+    places = {name: ATLAS_MEASURES.index(name) for name in SHARES}
     chosen = max(SHARES, key=lambda name: float(arrays[f"{part}.mean0"][own, places[name]]))
     at = places[chosen]
     value, low, high = (float(arrays[f"{part}.{name}1"][own, at]) for name in ("mean", "low", "high"))

@@ -29,7 +29,7 @@ from attention.head_names import head_label
 from attention.strongest_links import StrongestLinks
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.tasks.atlas import MEASURES, Integers
+from inference.tasks.atlas import ATLAS_MEASURES, Integers
 from probing.atlas.build import FORMAT, AtlasPlan
 from probing.atlas.state import PARTS, AtlasState, StackState
 
@@ -93,7 +93,7 @@ def write_atlas(  # noqa: PLR0913  # a state with its plan, and the facts of the
         "links_per_head": plan.most,
         "floors": floors,
         "full": full,
-        "measures": list(MEASURES),
+        "measures": list(ATLAS_MEASURES),
         "sources": list(sources),
         "relations": relations or {},
         **(about or {}),

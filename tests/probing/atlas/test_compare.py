@@ -11,7 +11,7 @@ import pytest
 from headlight.command import main
 from inference import LocalBackend, UserError
 from inference.settings import Settings
-from inference.tasks.atlas import MEASURES
+from inference.tasks.atlas import ATLAS_MEASURES
 from probing.atlas.build import AtlasPlan
 from probing.atlas.compare import compare_atlases, comparison_rows, shared_links
 from probing.atlas.create import UncachedBackend, create_atlas
@@ -40,7 +40,7 @@ def shift_measure(atlas: Atlas, head: int, measure: str, by: float) -> Atlas:
     copy = Atlas(atlas.folder, atlas.manifest)
     arrays = {name: np.array(array) for name, array in atlas.arrays.items()}
     for name in ("mean", "low", "high"):
-        arrays[f"encoder.{name}"][head, MEASURES.index(measure)] += by
+        arrays[f"encoder.{name}"][head, ATLAS_MEASURES.index(measure)] += by
     copy.__dict__["arrays"] = arrays
     return copy
 
@@ -58,7 +58,7 @@ def test_a_change_of_a_head_is_found_and_its_sign_follows_the_order(folders: dic
     atlas = Atlas.open(folders["one"])
     other = shift_measure(atlas, 2, "previous", 0.25)
     forwards, backwards = compare_atlases(atlas, other), compare_atlases(other, atlas)
-    assert np.argwhere(forwards.clear).tolist() == [[2, MEASURES.index("previous")]]
+    assert np.argwhere(forwards.clear).tolist() == [[2, ATLAS_MEASURES.index("previous")]]
     np.testing.assert_allclose(forwards.difference, -backwards.difference)
     np.testing.assert_allclose(forwards.low, -backwards.high)
     np.testing.assert_array_equal(forwards.clear, (forwards.low > 0) | (forwards.high < 0))
@@ -92,6 +92,6 @@ def test_the_command_writes_every_head(
     content = json.loads(file.read_text(encoding="utf-8"))
     assert len(content["heads"]) == len(Atlas.open(folders["one"]).heads)
     assert not content["same_texts"]
-    assert set(content["heads"][0]["measures"]) == set(MEASURES)
+    assert set(content["heads"][0]["measures"]) == set(ATLAS_MEASURES)
     assert capsys.readouterr().out
     assert main(["atlas", "compare", str(folders["one"]), str(tmp_path)]) == 2

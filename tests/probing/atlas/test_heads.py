@@ -10,7 +10,7 @@ import pytest
 
 from inference import LocalBackend
 from inference.settings import Settings
-from inference.tasks.atlas import MEASURES
+from inference.tasks.atlas import ATLAS_MEASURES
 from probing.atlas.build import AtlasPlan
 from probing.atlas.create import UncachedBackend, create_atlas
 from probing.atlas.heads import (
@@ -48,7 +48,7 @@ def test_random_weights_have_no_labels(atlas: Atlas) -> None:
 
 def test_a_share_on_all_texts_is_a_label(atlas: Atlas) -> None:
     changed = Atlas(atlas.folder, atlas.manifest)
-    at = MEASURES.index("previous")
+    at = ATLAS_MEASURES.index("previous")
     arrays = {name: np.array(array) for name, array in atlas.arrays.items()}
     for name in ("mean0", "mean1", "low1", "high1"):
         arrays[f"encoder.{name}"][1, at] = LEAST_SHARE + 0.3
@@ -83,7 +83,7 @@ def test_top_forms_are_sorted_by_their_mean(atlas: Atlas) -> None:
 
 
 def test_values_have_an_entry_for_every_head(atlas: Atlas) -> None:
-    for measure in (*MEASURES, "excess", "random"):
+    for measure in (*ATLAS_MEASURES, "excess", "random"):
         assert np.isfinite(measure_values(atlas, measure)).all()
         assert measure_values(atlas, measure).shape == (len(atlas.heads),)
 

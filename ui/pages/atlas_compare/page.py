@@ -9,7 +9,7 @@ import streamlit as st
 
 from i18n import _, translate
 from inference.errors import UserError
-from inference.tasks.atlas import MEASURES, Integers
+from inference.tasks.atlas import ATLAS_MEASURES, Integers
 from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases, comparison_rows
 from probing.atlas.store import Atlas
 from ui.input.controls import bound_widget, keep_head
@@ -77,7 +77,7 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
     Profiles and shared links have no interval. A head then counts if any of its measures has changed clearly.
     ``about`` returns the provenance of both atlases.
     """
-    columns = slice(None) if show in (PROFILE, SHARED) else slice(place := MEASURES.index(show), place + 1)
+    columns = slice(None) if show in (PROFILE, SHARED) else slice(place := ATLAS_MEASURES.index(show), place + 1)
     clear: Integers = np.any(found.clear[:, columns], axis=1)
     largest = int(np.argmax(found.distances))
     show_notice(
@@ -94,7 +94,7 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
         show_notice(translate(OTHER_TEXTS), "status")
     values = {PROFILE: found.distances, SHARED: 100 * found.shared}.get(show)
     if values is None:
-        values = found.difference[:, MEASURES.index(show)]
+        values = found.difference[:, ATLAS_MEASURES.index(show)]
     for part in dict.fromkeys(head.part for head in found.heads):
         mine = [at for at, head in enumerate(found.heads) if head.part == part]
         heads = [found.heads[at] for at in mine]
@@ -144,7 +144,7 @@ def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
                 f"{_('95% interval')} (Bonferroni)": f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
                 _("Clear"): bool(found.clear[at, place]),
             }
-            for place, measure in enumerate(MEASURES)
+            for place, measure in enumerate(ATLAS_MEASURES)
         ],
         key="atlas_change_head",
     )
@@ -200,7 +200,7 @@ def comparison_csv(found: AtlasComparison) -> str:
 
 def comparison_provenance(first: Atlas, second: Atlas) -> dict[str, Any]:
     """Return the provenance of a saved comparison: both atlases, and definitions of its columns."""
-    intervals = len(first.heads) * len(MEASURES)
+    intervals = len(first.heads) * len(ATLAS_MEASURES)
     return {
         "first": atlas_provenance(first),
         "second": atlas_provenance(second),

@@ -13,7 +13,7 @@ import streamlit as st
 from i18n import _, translate
 from inference.errors import UserError
 from inference.request import TraceRequest
-from inference.tasks.atlas import MEASURES, offsets
+from inference.tasks.atlas import ATLAS_MEASURES, offsets
 from probing.atlas.heads import (
     measure_values,
     relation_values,
@@ -133,7 +133,7 @@ def _finder_computation(atlas: Atlas, options: HeadAtlasOptions, chosen: int) ->
 
 
 def _reader(name: str) -> Callable[[Atlas, str], npt.NDArray[Any]]:
-    return measure_values if name in (*MEASURES, "excess", "random") else relation_values
+    return measure_values if name in (*ATLAS_MEASURES, "excess", "random") else relation_values
 
 
 def _axis(atlas: Atlas, name: str) -> npt.NDArray[Any]:
@@ -215,7 +215,7 @@ def _draw_measures(atlas: Atlas, head: int) -> None:
     part, own = local_index(atlas, head)
     arrays = atlas.arrays
     rows = []
-    for at, measure in enumerate(MEASURES):
+    for at, measure in enumerate(ATLAS_MEASURES):
         values = measure_values(atlas, measure)
         random = arrays.get(f"{part}.control.high")
         rows.append(

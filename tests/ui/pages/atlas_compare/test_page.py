@@ -9,7 +9,7 @@ import pytest
 
 from attention.spreadsheet import file_stem
 from inference.files.embedded import BERT
-from inference.tasks.atlas import MEASURES
+from inference.tasks.atlas import ATLAS_MEASURES
 from probing.atlas.compare import compare_atlases
 from tests.support.asking import asked
 from ui.pages.atlas_compare.page import comparison_csv, comparison_provenance
@@ -22,10 +22,10 @@ def test_the_saved_table_has_every_measure_of_every_head_and_defines_its_columns
     first, second = open_atlas(BERT), open_atlas(OTHER)
     found = compare_atlases(first, second)
     table = pd.read_csv(io.StringIO(comparison_csv(found).lstrip("\ufeff")))
-    assert len(table) == len(found.heads) * len(MEASURES)
+    assert len(table) == len(found.heads) * len(ATLAS_MEASURES)
     at = found.order[0]
     row = table[table["measure"] == "entropy"].iloc[0]
-    place = MEASURES.index("entropy")
+    place = ATLAS_MEASURES.index("entropy")
     assert (row["layer"], row["head"]) == (found.heads[at].layer, found.heads[at].head)
     assert row["difference"] == pytest.approx(float(found.difference[at, place]))
     assert bool(row["clear"]) is bool(found.clear[at, place])
