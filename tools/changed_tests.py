@@ -14,7 +14,8 @@ For each changed Python module the selection contains
 4. the examples in its docstrings.
 
 A changed test is selected itself, and a changed `conftest.py` selects its folder. JavaScript, styles and assets
-have the tests in `OTHER_FILES`, and a changed script also runs `tools/javascript.py`. `tests/house` always runs.
+have the tests in `OTHER_FILES`, and a changed script also runs `tools/javascript.py`. Files in `COMPARED` and modules
+that declare options have further tests, see `IN_SOURCE`. `tests/house` always runs.
 Tests marked slow run only if they are a module's own or changed themselves, tests in a browser never: `make test`
 runs everything.
 """
@@ -48,6 +49,12 @@ OTHER_FILES = {  # tests of files that Python does not import; a pattern matches
     "assets/answers/*": ("tests/serving/test_stored_answers.py",),
     "assets/by_hand.json": ("tests/ui/pages/by_hand",),
 }
+COMPARED = {  # tests that compare a script with Python; they count as the own tests of both
+    "attention/measures.py": ("tests/viz/test_site_live.py",),
+    "attention/excess.py": ("tests/viz/test_site_live.py",),
+    "viz/components/site/live_*.js": ("tests/viz/test_site_live.py",),
+}
+IN_SOURCE = {"= option(": "tests/ui/pages/test_options.py"}  # tests of modules that contain a text
 SCRIPTS = ("viz/components/*.js", "viz/components/*.mjs", "deno.json")
 
 
@@ -153,12 +160,16 @@ def select(graph: ImportGraph, changed: Iterable[str], root: Path = ROOT) -> Sel
             mine = own_tests(graph, path)
             own.update(mine)
             others.update(importing_tests(graph, path, indirect=not mine))
-            if not path.startswith("tests/") and ">>> " in (root / path).read_text(encoding="utf-8"):
+            source = "" if path.startswith("tests/") else (root / path).read_text(encoding="utf-8")
+            others.update(test for text, test in IN_SOURCE.items() if text in source)
+            if ">>> " in source:
                 others.add(path)
     for path in changed:
         if PurePosixPath(path).name == "conftest.py":
             others.add(PurePosixPath(path).parent.as_posix())
         others.update(*(tests for pattern, tests in OTHER_FILES.items() if fnmatch(path, pattern)))
+        own.update(*(tests for pattern, tests in COMPARED.items() if fnmatch(path, pattern)))
+    own = {test for test in own if (root / test).exists()}
     there = {test for test in others - own if (root / test).exists()}
     scripts = any(fnmatch(path, pattern) for path in changed for pattern in SCRIPTS)
     return Selection(tuple(sorted(own)), tuple(sorted(there)), scripts)

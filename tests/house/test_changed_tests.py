@@ -11,6 +11,8 @@ import pytest
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT, files
 from tools.changed_tests import (
+    COMPARED,
+    IN_SOURCE,
     MOST,
     OTHER_FILES,
     Selection,
@@ -31,9 +33,13 @@ TREE = {
     "pages/roles.py": "import ui.pages.roles.view",
     "ui/pages/roles/view.py": "import ui.pages.roles.rows",
     "ui/pages/roles/rows.py": "",
+    "ui/pages/roles/options.py": "from viz import option\nclass Options:\n    size: int = option(3)",
+    "attention/measures.py": "",
     "tools/voice.py": "",
     "tests/viz/test_bars.py": "import viz.bars",
     "tests/viz/test_export.py": "from viz import draw",
+    "tests/viz/test_site_live.py": "",
+    "tests/ui/pages/test_options.py": "",
     "tests/viz/components/test_tree.py": "",
     "tests/ui/pages/roles/test_page.py": "",
     "tests/house/test_voice.py": "import tools.voice",
@@ -72,6 +78,8 @@ def tree(tmp_path: Path) -> Path:
         (["tests/viz/conftest.py"], [], ["tests/viz"]),
         (["viz/removed.py", "tests/viz/test_removed.py"], [], []),
         (["viz/components/tree/tree.js"], [], ["tests/viz/components"]),
+        (["attention/measures.py"], ["tests/viz/test_site_live.py"], []),
+        (["ui/pages/roles/options.py"], [], ["tests/ui/pages/test_options.py"]),
     ],
 )
 def test_the_selection_follows_the_imports(
@@ -134,6 +142,7 @@ def test_slow_tests_run_only_if_they_are_a_modules_own(monkeypatch: pytest.Monke
 
 def test_the_map_of_other_files_is_true() -> None:
     there = [file.as_posix() for file in files(ROOT)]
-    for pattern, tests in OTHER_FILES.items():
+    for pattern, tests in {**OTHER_FILES, **COMPARED}.items():
         assert any(Path(file).match(pattern) or file.startswith(pattern.rstrip("*")) for file in there), pattern
         assert all((ROOT / test).exists() for test in tests), pattern
+    assert all((ROOT / test).exists() for test in IN_SOURCE.values())
