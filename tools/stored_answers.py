@@ -2,12 +2,15 @@
 
 python -m tools.stored_answers           open every view in a browser and store the answers that it needs
 python -m tools.stored_answers --check   list stored answers that no view asks for any more; change nothing
+
+Both take four to eight minutes, and print each view when it is opened.
 """
 
 from __future__ import annotations
 
 import os
 import runpy
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -76,7 +79,8 @@ def visit(folder: Path) -> None:
     command = [sys.executable, "-m", "tools.stored_answers", "serve", f"--server.port={port}"]
     with started_by(command, folder / "app.log", ROOT, port, {FOLDER: str(folder)}) as app, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
-        for view in VISITS:
+        for at, view in enumerate(VISITS, 1):
+            print(f"{at} of {len(VISITS)}: {view}", flush=True)
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(f"{app.url}{address_of(view)}")
             rest(page, 3 * PATIENCE)
@@ -104,6 +108,7 @@ def main(arguments: list[str]) -> int:
         sys.argv = ["streamlit", "run", "app.py", "--server.address=127.0.0.1", *arguments[1:]]
         runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
         return 0
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # ends the app and the browser too
     stored, settings = StoredAnswers(), Settings()
     with tempfile.TemporaryDirectory() as made:
         visit(Path(made))
