@@ -37,7 +37,7 @@
  * @property {boolean} descending whether that order starts with the largest value
  * @property {number} digits decimal places
  * @property {string} clause part of a sentence with {value}; may be empty
- * @property {number[][]} values (layer, head)
+ * @property {number[][]} values (layer, head); null for layers without attention
  */
 /**
  * @typedef {object} Payload mirrors payload() of viz/components/explore/content.py
