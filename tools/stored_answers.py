@@ -34,6 +34,8 @@ from serving.stored_answers import StoredAnswers  # noqa: E402
 FOLDER = "HEADLIGHT_ANSWERS"  # the folder to which the recorded app writes
 MOST_BYTES = 700_000  # larger answers are not stored
 MOST_TOGETHER = 2_000_000  # larger traces that are requested together are not stored
+# The request of the view Generate on a machine without a model that generates text, which a visit may not make.
+WITHOUT_WRITER = MaskedWords(embedded.BERT, text="The animal didn't cross the street because it was too [MASK].")
 
 
 def record(folder: Path) -> None:
@@ -89,18 +91,6 @@ def visit(folder: Path) -> None:
         browser.close()
 
 
-def request_without_writer() -> MaskedWords:
-    """Return the request of the view Generate if no installed model generates text.
-
-    The visit does not make this request if this machine has such a model.
-    """
-    from ui.pages.generate.options import GenerateOptions, prompt_of
-    from ui.pages.generate.page import mask_at_the_end
-    from ui.state.view_state import ViewState
-
-    return mask_at_the_end(prompt_of(ViewState(), GenerateOptions()), embedded.BERT)
-
-
 def main(arguments: list[str]) -> int:
     """Replace the stored answers, or list those that no view requests any more; return 1 if there are any."""
     if arguments[:1] == ["serve"]:
@@ -116,8 +106,7 @@ def main(arguments: list[str]) -> int:
             stored.file_of(question): (question, answer)
             for question, _sum, answer in StoredAnswers(Path(made)).contents()
         }
-    fallback = request_without_writer()
-    fresh[stored.file_of(fallback)] = fallback, LocalBackend(settings).made(fallback)
+    fresh[stored.file_of(WITHOUT_WRITER)] = WITHOUT_WRITER, LocalBackend(settings).made(WITHOUT_WRITER)
     stale = [file for file in stored.folder.glob("*") if file not in fresh]
     for file in stale:
         print(f"stale: {file.name}")

@@ -41,7 +41,7 @@ def asked(writer: Served, *written: int, **more: Any) -> NextToken:
     return NextToken(model=writer.model("gpt2"), text=TEXT, written=written, top=100, **more)
 
 
-def saved(page: Page, name: str = "Save as CSV") -> str:
+def saved(page: Page, name: str = "Save as CSV (zip)") -> str:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
     return table_of(waiting.path())
 

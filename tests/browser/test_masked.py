@@ -43,7 +43,7 @@ def chip(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name="Click a word to mask it").get_by_role("button", name=re.compile(f"^{name}"))
 
 
-def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
+def saved(page: Page, name: str = "Save as CSV (zip)") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
     return list(csv.reader(io.StringIO(table_of(waiting.path()))))
 
@@ -66,7 +66,7 @@ def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backe
     assert [float(row[-1]) for row in rows] == pytest.approx([guess.probability for guess in told], rel=1e-6)
     asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))
     cat, playing = predictor.backend.predict(asked).candidates
-    _, *rows = saved(page, "Save the scores")
+    _, *rows = saved(page, "Save the scores (zip)")
     assert [row[0] for row in rows] == ["cat", "playing"]
     assert rows[1][1] == "play …ing"
     assert [float(row[2]) for row in rows] == pytest.approx(

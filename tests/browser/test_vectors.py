@@ -73,7 +73,7 @@ def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
     archive = np.load(io.BytesIO(fetched(page, "NumPy")))
     np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
     assert (str(archive["text"]), archive["names"].tolist()) == (FAMOUS, list(states.row.labels))
-    table = text_of(fetched(page, "CSV")).splitlines()
+    table = text_of(fetched(page, "CSV (zip)")).splitlines()
     assert len(table) == 1 + len(states.row)
     assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 

@@ -19,7 +19,7 @@ from serving.model_process import SubprocessBackend
 from serving.stored_answers import StoredAnswers, weights_hash
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
-from tools.stored_answers import request_without_writer
+from tools.stored_answers import WITHOUT_WRITER
 
 BERT = "headlight-bert"
 STORED = StoredAnswers().contents()
@@ -75,7 +75,7 @@ def test_every_stored_answer_is_used_by_the_backend_of_the_app(monkeypatch: pyte
     assert len(STORED) >= 10
     for question, _sum, answer in STORED:
         assert_close(answer, answer_to(app, question))
-    app.made(request_without_writer())  # a machine with a decoder never makes this request
+    app.made(WITHOUT_WRITER)  # a machine with a decoder never makes this request
 
 
 def test_traces_that_are_not_stored_are_computed_in_their_places(monkeypatch: pytest.MonkeyPatch) -> None:

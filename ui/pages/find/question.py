@@ -245,16 +245,22 @@ def describe_preference(asked: HeadAnswers) -> str:
         more, less = (0, 1) if asked.preference[layer, head] > 0 else (1, 0)
         strengths = [float(asked.strengths[at, layer, head]) for at in (more, less)]
         first, second = format_strengths(strengths, asked.is_adjusted)
-        sentences.append(
-            _(
-                "The largest difference, {word} − {other}, is in head {head}: {first} against {second}.",
-                word=asked.name(cells[more]),
-                other=asked.name(cells[less]),
-                head=head_label(layer, head),
-                first=first,
-                second=second,
+        values = {
+            "word": asked.name(cells[more]),
+            "other": asked.name(cells[less]),
+            "head": head_label(layer, head),
+            "first": first,
+            "second": second,
+        }
+        if largest == _strongest(np.abs(asked.preference)):
+            said = _("The largest difference, {word} − {other}, is in head {head}: {first} against {second}.", **values)
+        else:
+            said = _(
+                "Among heads with a link above baseline, {word} − {other} is largest in {head}: {first} against "
+                "{second}.",
+                **values,
             )
-        )
+        sentences.append(said)
     if asked.words.guessed:
         words = format_comma_list([asked.name(cell) for cell in asked.words.guessed])
         sentences.append(_("Chosen automatically: {words}.", words=words))

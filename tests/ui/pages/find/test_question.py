@@ -109,10 +109,15 @@ def answers(first: list[float], second: list[float], **words: Any) -> HeadAnswer
     )
 
 
-def test_the_largest_difference_is_in_a_head_above_baseline() -> None:
-    text = describe_preference(answers([-0.0004, 0.1, 0, 0, 0, 0], [-0.17, 0.02, 0, 0, 0, 0]))
+def test_the_largest_difference_is_in_a_head_above_baseline_and_says_so() -> None:
+    asked = answers([-0.0004, 0.1, 0, 0, 0, 0], [-0.17, 0.02, 0, 0, 0, 0])
+    text = describe_preference(asked)
     assert "In 2 of 6 heads" in text
-    assert "“maria” − “anna”, is in head 0-1: 10 against 2 percentage points." in text
+    assert "0-1: 10 against 2 percentage points." in text
+    plain = describe_preference(answers([0, 0.1, 0, 0, 0, 0], [0, 0.02, 0, 0, 0, 0]))
+    assert "“maria” − “anna”, is in head 0-1: 10 against 2 percentage points." in plain
+    start = plain.index("“maria” − “anna”, is")
+    assert plain[:start].split(".")[-1] not in text, "head 0-0 has a larger difference, below its baseline"
 
 
 def test_both_directions_are_counted_and_the_larger_difference_is_named() -> None:

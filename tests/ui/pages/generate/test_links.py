@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from inference.files import packages
-from inference.files.embedded import SMOLLM
+from inference.files.embedded import BERT, SMOLLM
 from inference.files.packages import MAKE
 from tests.support.asking import allowed, asked, notes, press, says, stands
 from tests.support.cases import loop_over
 from tests.support.tinymodels import save
-from ui.pages.generate.options import PROMPT_ONLY
+from tools.stored_answers import WITHOUT_WRITER
+from ui.pages.generate.options import PROMPT_ONLY, GenerateOptions, prompt_of
+from ui.pages.generate.page import mask_at_the_end
+from ui.state.view_state import ViewState
 
 TEXT = "The cat sat on the mat, and the dog"
 
@@ -67,4 +70,6 @@ def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch, 
     assert not page.exception
     assert [code.value for code in page.code] == [MAKE]
     assert len(page.get("plotly_chart")) == 1, "a BERT model fills a mask at the end of the prompt"
+    prompt = prompt_of(ViewState(), GenerateOptions())
+    assert mask_at_the_end(prompt, BERT) == WITHOUT_WRITER, "the answer is stored, so that the page needs no torch"
     assert not any("openai-community" in button.label for button in page.button), "the hub is out of reach here"
