@@ -186,7 +186,8 @@ export function createLinks(app) {
     const cells = app.cellsOf(end);
     const target = kept[end];
     const strongest = app.linkOf({ ...kept, [end]: null })[end];
-    const key = [app.stamp, end, pivot, strongest, target !== null].join();
+    const head = kept.order === "focus" ? "" : `${kept.layer}-${kept.head}`;
+    const key = [app.stamp, end, pivot, strongest, target !== null, head].join();
     if (key !== offered) {
       offered = key;
       let list = cells.map((_, i) => i);
@@ -195,7 +196,11 @@ export function createLinks(app) {
           .sort((a, b) => a - b);
       }
       choose.replaceChildren(
-        h("option", { value: "" }, fill(say.strongest, { target: cut(visible(cells[strongest ?? 0].text), 20) })),
+        h(
+          "option",
+          { value: "" },
+          fill(head ? say.strongestIn : say.strongest, { head, target: cut(visible(cells[strongest ?? 0].text), 20) }),
+        ),
         ...list.map((i) => h("option", { value: i }, `${i} ${cut(visible(cells[i].text), 24)}`)),
       );
     }

@@ -116,6 +116,7 @@ export const WORDS = {
   target: sentence("Target"),
   looking: sentence("From"),
   strongest: sentence("strongest: {target}"),
+  strongestIn: sentence("strongest in head {head}: {target}"),
   top: sentence("Strongest links from {focus}, all heads"),
   topIn: sentence("Strongest links to {focus}, all heads"),
   withSpecial: sentence("with special tokens"),
