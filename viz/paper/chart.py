@@ -94,7 +94,20 @@ class ChartDrawing:
         self._legend()
         if self.lines:
             self.page.suptitle("\n".join(self.lines), x=0.01, ha="left", color=INK, font=self._font(), parse_math=False)
+        self._fit_height()
         return self.page
+
+    def _fit_height(self) -> None:
+        """Make the page higher if the layout has put a part of the drawing below its edge.
+
+        ``_height`` only estimates the layout of a map with square cells: the cells become as wide as the page permits.
+        """
+        for _attempt in range(2):
+            self.page.draw_without_rendering()
+            below = -self.page.get_tightbbox().y0
+            if below <= 0:
+                return
+            self.page.set_figheight(self.page.get_figheight() + below + 0.02)
 
     def _height(self) -> float:
         """Return the height of the page in points."""

@@ -32,6 +32,11 @@ def test_every_flat_figure_is_drawn_in_readable_type(names: list[str]) -> None:
         assert texts, name
         small = {text.get_text() for text in texts if float(text.get_fontsize()) < 6.99}
         assert not small or FIGURES[name](LIGHT).data[0].type == "heatmap", (name, small)
+        captioned = draw_chart(FIGURES[name](LIGHT), PaperOptions(caption=True), "a model · " + 12 * "a sentence ")
+        for drawn in (page, captioned):
+            drawn.draw_without_rendering()
+            box = drawn.get_tightbbox()
+            assert min(box.x0, box.y0, drawn.get_figheight() - box.y1) >= -0.001, f"{name} is cut off"
 
 
 @pytest.mark.parametrize("name", BOTH)

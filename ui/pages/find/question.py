@@ -218,7 +218,7 @@ def describe_link(asked: HeadAnswers) -> str:
                 name=name,
             ),
             _(
-                "In this head, {word} is the strongest target of {times} of {others} other words.",
+                "Special tokens aside, {word} is the strongest target of {times} of {others} other words.",
                 word=word,
                 times=times,
                 others=others,
