@@ -5,6 +5,7 @@ All other pages are only linked; the reader's choices there do not change the le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,6 +45,7 @@ from viz.figures.vectors import alignment_map
 AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 ROW_CHECKS = ("most_looked_at", "weight", "weight_rank", "preferred")  # checks that a row of a map answers
 WITHOUT_MODEL = ("by_hand", "why_attention")  # views that run no model of the reader's choice
+WORD = re.compile(r"\w+")
 TOP = 8  # guesses for a blank
 PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
 
@@ -67,6 +69,14 @@ class StepView:
 def choice_of(pointed: Pointed) -> ViewState:
     """Return the view state that a view's link describes; the default model is the app's."""
     return parse(dict(pointed.query))[0]
+
+
+def with_head_of_link(choice: ViewState, pointed: Pointed) -> ViewState:
+    """Return the view state with layer and head of the step's link, if a text of the reader's own deselected them."""
+    own = choice_of(pointed)
+    if not pointed.yours or choice.layer is not None or choice.model != own.model:
+        return choice
+    return replace(choice, layer=own.layer, head=own.head)
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
@@ -154,7 +164,7 @@ def draw(pointed: Pointed, held: str = "", *, polled: bool = False) -> StepView:
     while the class answers the step's question; a notice at the question then states when the view opens. A view that
     the lesson does not draw has no such notice: after the answer, a link leads to its page.
     """
-    choice = get_view_state()
+    choice = with_head_of_link(get_view_state(), pointed)
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:
         compose(choice, kind_of(choice), chip=False)
@@ -317,7 +327,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
             view,
             label,
             icon=":material/arrow_forward:",
-            query={**_own_fields(pointed), **to_query(there)},
+            query={**own_fields(pointed, there), **to_query(there)},
             help=_("The browser's back button returns here."),
         )
         used = [label]
@@ -328,7 +338,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
                     translate(title_of(view)), used, found.model if found.model != there.model else ""
                 )
                 used.append(label)
-                query = {**_own_fields(other), **to_query(found)}
+                query = {**own_fields(other, found), **to_query(found)}
                 link_to_view(view, label, icon=":material/arrow_forward:", query=query)
 
 
@@ -344,9 +354,16 @@ def distinct_label(title: str, used: Sequence[str], model: str) -> str:
     return free
 
 
-def _own_fields(pointed: Pointed) -> dict[str, str]:
-    """Return the fields of a view's link that are options of its page."""
-    return {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
+def own_fields(pointed: Pointed, choice: ViewState) -> dict[str, str]:
+    """Return the fields of a view's link that are options of its page.
+
+    If ``choice`` has other texts than the link, fields that name a word of the link's texts are left out: they were
+    set for that sentence, even if the reader's sentence contains the word.
+    """
+    own = choice_of(pointed)
+    words = set() if _read(choice) == _read(own) else set(WORD.findall(f"{own.text} {own.pair} {own.target}"))
+    not_options = (*DECLARED, PACKED, "lang")
+    return {name: raw for name, raw in pointed.query if name not in not_options and raw not in words}
 
 
 def is_drawn(pointed: Pointed) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -15,13 +16,14 @@ from i18n import translate, use_language
 from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
 from lessons.library import CLAIMS, COURSE, ORDER, TOUR, come_along, tour
-from lessons.schema import Lesson, LessonStep, LocalizedText
+from lessons.schema import Lesson, LessonStep, LessonView, LocalizedText
+from tests.support.asking import asked as open_page
 from tests.support.cases import loop_over
 from ui.pages.break_head.question import BreakHeadOptions
 from ui.pages.by_hand.as_csv import unpack
 from ui.pages.by_hand.example import ByHandOptions, rules_of
 from ui.pages.compare.options import CompareOptions
-from ui.pages.lessons.views import empty_view
+from ui.pages.lessons.views import choice_of, empty_view, own_fields
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
 from ui.pages.positions.position_scheme import PositionsOptions as Positions
 from ui.pages.step_by_step.weight import StepOptions
@@ -33,6 +35,7 @@ from ui.pages.whole_pass.inspector import WholePassOptions as WholePass
 from ui.state.navigation import PAGES, view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse
+from viz.options import options_of
 
 OPTIONS: dict[str, type[Any]] = {
     "break_head": BreakHeadOptions,
@@ -159,6 +162,37 @@ def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
             options, problems = parse_params(OPTIONS[page], query)
             assert problems == []
             assert own <= {field.name for field in fields(options)}
+
+
+def own_text_steps() -> Iterator[tuple[str, int, LessonView]]:
+    """Yield the steps in which readers type their own text: lesson, step and view."""
+    for name, at in STEPS:
+        view = step_of(name, at).view
+        if view is not None and view.yours:
+            yield name, at, view
+
+
+NEW = ("The dog chased a ball as it was fast.", "The child dropped the cup because it was tired.")
+
+
+@loop_over("text", ["", *NEW])
+def test_a_link_of_an_own_text_drops_what_the_page_drops(text: str) -> None:
+    for name, _at, view in own_text_steps():
+        query, page = dict(view.query), view_named(view.page)
+        declared = options_of(OPTIONS[page]).values() if page in OPTIONS else ()
+        of_text = {one.name for one in declared if one.of_text is not None} if text else set()
+        kept = own_fields(view, replace(choice_of(view), text=text or query["text"]))
+        assert set(kept) == set(query) - set(DECLARED) - of_text, name
+
+
+@pytest.mark.slow
+@loop_over("text", NEW)
+def test_a_link_of_an_own_text_keeps_the_head_of_its_step(text: str) -> None:
+    at, view = next((at, view) for name, at, view in own_text_steps() if name == "break_head")
+    page = open_page("lessons", lesson="break_head", step=at, text=text)
+    (link,) = (one.proto for one in page.main.get("page_link") if "view=break_head" in one.proto.query_string)
+    head = {name: raw for name, raw in view.query if name in ("layer", "head")}
+    assert dict(parse_qsl(link.query_string)) == {"view": "break_head", "text": text, **head}
 
 
 @loop_over("name", ORDER)

@@ -12,6 +12,7 @@ from lessons.reading import lesson_of
 from lessons.schema import LocalizedText
 from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
+from tests.support.cases import loop_over
 from ui.pages.lessons import teaching
 from ui.pages.lessons.views import choice_of
 from ui.run import network
@@ -46,7 +47,7 @@ def written(text: str) -> AppTest:
     return page
 
 
-@pytest.mark.parametrize("query", ["layer=3&head=1", "model=all-MiniLM-L6-v2&text=A cat."])
+@loop_over("query", ["layer=3&head=1", "model=all-MiniLM-L6-v2&text=A cat."])
 def test_a_pasted_address_opens_the_view_of_the_browser(query: str) -> None:
     (step, _last) = lesson_of(SMALL.replace("/explore?text=The cat drank the milk.", f"http://a/explore?{query}")).steps
     assert step.view is not None
@@ -204,7 +205,7 @@ def test_a_lesson_comes_with_its_link() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@loop_over(
     ("query", "said"),
     [
         ({"lesson": "own", "carried": "x"}, "The lesson in this link is damaged"),
