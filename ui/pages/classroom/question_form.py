@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from classroom.errors import NotInClass
-from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIONS, Question
+from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIONS, PERCENT, Question
 from classroom.store import MOST_ROOMS
 from i18n import _, gettext_lazy, translate
 from ui.classroom import draw_ask_button
@@ -58,7 +59,7 @@ def draw_question_form(code: str, open_question: int | None) -> None:
         st.text_input(
             _("Correct answer (optional)"),
             max_chars=LONGEST_ANSWER,
-            help=_("Shown with the answers. Head: such as 3-7. Rounding: two digits or more."),
+            help=_("Shown with the answers. Head: such as 3-7. Rounding: two digits or more. 68 counts as 0.68."),
             **_keep_in(TRUTH),
         )
         draw_ask_button(_("Ask"), open_question, "classroom_ask", _ask, (code,), type="primary")
@@ -99,6 +100,20 @@ def _save(**values: str) -> None:
     _DRAFTS.put(_draft())
 
 
+def with_truth(question: Question, typed: str) -> Question:
+    """Return a question with its correct answer, as a teacher typed it; raise NotInClass if it is not an answer.
+
+    A number between 0 and 1 is a share, as in a lesson: its percentage without the sign is correct, too.
+
+    >>> from classroom.question import is_correct
+    >>> [is_correct(with_truth(Question("number", "?"), typed), "68") for typed in ("0.6774", "67.74%", "1.68")]
+    [True, True, False]
+    """
+    truth = question.normal(typed)
+    is_share = question.kind == "number" and not truth.endswith(PERCENT) and 0 < float(truth) < 1
+    return replace(question, truth=truth, is_share=is_share)
+
+
 def _ask(code: str) -> None:
     state = st.session_state
     options = [line.strip() for line in _draft()[OPTIONS].splitlines() if line.strip()]
@@ -106,7 +121,7 @@ def _ask(code: str) -> None:
         kind = state[KIND]
         question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
         if truth := state[TRUTH].strip():
-            question = Question(question.kind, question.prompt, question.options, question.normal(truth))
+            question = with_truth(question, truth)
         store().ask(code, visitor_secret(), question)
     except NotInClass as refusal:
         state[PROBLEM] = refusal.sentence

@@ -150,7 +150,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
         st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))
-    if found.answer == answer or found.revealed:
+    if found.answer in (None, answer):  # The verdict is on the answer in the control, or on one without a control.
         _draw_verdict(found)
     _draw_solution(question, found)
 

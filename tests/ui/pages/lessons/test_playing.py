@@ -242,6 +242,18 @@ def test_numbers_are_read_as_they_are_written(at: int, typed: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_verdict_is_on_the_answer_in_the_field() -> None:
+    page = asked("lessons", lesson="attention", step="2")
+    field, key = page.text_input(key="lesson_attention_2_number"), ("attention", 2)
+    page = field.set_value("0.849").run()
+    assert "Right." in notes(page)
+    page.session_state["lesson_answers"][key] = replace(page.session_state["lesson_answers"][key], revealed=True)
+    for typed, is_right in (("abc", False), ("0.849", True)):
+        page = page.text_input(key="lesson_attention_2_number").set_value(typed).run()
+        assert ("Right." in notes(page)) is is_right, typed
+
+
+@pytest.mark.slow
 def test_a_percentage_with_its_sign_answers_a_question_in_per_cent() -> None:
     name, at = next(
         (name, at)
