@@ -324,7 +324,7 @@ def _check_answers(lesson: Lesson) -> None:
                 show_notice(_("Step {at}: {reason}", at=at, reason=reason), role="status")
     st.markdown("\n".join(f"- {escape_markdown(line)}" for line in found))
     if computed == len(asked):
-        show_notice(_("Every check has an answer; those written in the lesson's file are not checked."), role="status")
+        show_notice(_("All checks are computed; answers in the lesson's file are not checked."), role="status")
 
 
 def _faults(faults: list[Fault]) -> None:
