@@ -97,6 +97,7 @@ def head_map(  # noqa: PLR0913  (keyword options of a figure)
         add_color_note(figure, theme, unit)
     else:
         add_color_note(figure, theme, "; ".join(map(": ".join, zip(sides(theme), meaning, strict=True))))
+        figure.update_layout(meta={"z": (unit, ())})  # tables name the numbers, which the note does not
     cell = min(CELL, max(LEAST, WIDE // heads))
     figure.update_layout(height=above + below + cell * layers, margin={"t": above, "b": below})
     return figure

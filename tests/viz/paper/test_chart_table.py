@@ -43,6 +43,8 @@ def test_a_patching_map_names_its_axes() -> None:
     assert table["Word"][:2] == ["it", "<b>"]
     assert table["Layer"][::2] == ["into layer 0", "into layer 1", "every layer"]
     assert axis_names(figure) == ["Word", "Layer", "patching effect"]
+    heads = head_map(moved, LIGHT, "Heads", "patching effect", diverging=True, meaning=("away from it", "towards it"))
+    assert axis_names(heads) == ["Head", "Layer", "patching effect"]
 
 
 def test_bars_have_the_names_of_their_tokens() -> None:
