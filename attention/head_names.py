@@ -63,6 +63,15 @@ def parse_head(text: str) -> tuple[int, int] | None:
     return None
 
 
+def fold_text(text: str) -> str:
+    """Return a text in Unicode's form NFKC, without differences of case, and with single spaces.
+
+    >>> fold_text("The  Ａnimal ")
+    'the animal'
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def normalize_word(text: str) -> str:
     """Return a typed word in the form in which words are compared.
 
@@ -74,7 +83,7 @@ def normalize_word(text: str) -> str:
     >>> normalize_word("[CLS]"), normalize_word("<s>"), normalize_word("[]")
     ('cls', 's', '[]')
     """
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = fold_text(text)
     word = plain.strip(QUOTES).rstrip(FINAL + QUOTES)
     if special := SPECIAL.fullmatch(word):
         return special[1] or special[2]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from attention.head_names import normalize_word, parse_head
+from attention.head_names import fold_text, normalize_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
 
@@ -279,8 +279,7 @@ def _contains(source: str, word: str) -> bool:
     >>> [_contains("The animal didn't cross. [CLS]", word) for word in ("the Animal", "didn’t", "CLS", "stret")]
     [True, True, True, False]
     """
-    text = " ".join(unicodedata.normalize("NFKC", source).casefold().split())
-    return normalize_word(word).replace("’", "'") in text.replace("’", "'")
+    return normalize_word(word).replace("’", "'") in fold_text(source).replace("’", "'")
 
 
 def _plain(text: str) -> str:

@@ -256,8 +256,8 @@ def describe_preference(asked: HeadAnswers) -> str:
             said = _("The largest difference, {word} − {other}, is in head {head}: {first} against {second}.", **values)
         else:
             said = _(
-                "Among heads with a link above baseline, {word} − {other} is largest in {head}: {first} against "
-                "{second}.",
+                "Among heads with a link above baseline, {word} − {other} is largest in head {head}: {first} "
+                "against {second}.",
                 **values,
             )
         sentences.append(said)
