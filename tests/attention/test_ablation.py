@@ -143,7 +143,7 @@ def test_the_chosen_set_is_a_line_among_random_ones() -> None:
 
 def test_marks_lie_on_their_heads() -> None:
     figure = empty(DARK, "", "", "")
-    mark_heads(figure, [(0, 2), (1, 0)], "x", DARK)
+    mark_heads(figure, [(0, 2), (1, 0)], "x", DARK, "ablated")
     assert (list(figure.data[0].x), list(figure.data[0].y)) == ([2, 0], [0, 1])
-    mark_heads(figure, [], "x", DARK)
+    mark_heads(figure, [], "x", DARK, "ablated")
     assert len(figure.data) == 1

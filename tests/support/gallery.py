@@ -89,7 +89,7 @@ def spaced(start: float, stop: float, count: int) -> Any:
 def marked_heads(theme: Theme) -> go.Figure:
     """Draw a map of heads with marks on two heads."""
     figure = head_map(sizes(2, 3) - 0.5, theme, "Effect of each head", "logits", diverging=True)
-    mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme)
+    mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme, "ablated")
     return figure
 
 

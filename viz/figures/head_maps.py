@@ -146,8 +146,11 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
     )
 
 
-def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
-    """Draw ``symbol`` on some heads of a head map, given as pairs (layer, head); it does not catch clicks."""
+def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme, column: str) -> None:
+    """Draw ``symbol`` on some heads of a head map, given as pairs (layer, head); it does not catch clicks.
+
+    ``column`` says what the mark means, such as "above baseline": it names the column in the figure's data.
+    """
     if not places:
         return
     figure.add_scatter(
@@ -155,6 +158,7 @@ def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str
         y=[layer for layer, _ in places],
         mode="markers",
         marker={"symbol": symbol, "size": 13, "color": theme.accent, "line": {"width": 2, "color": theme.accent}},
+        meta=column,
         hoverinfo="skip",
     )
 

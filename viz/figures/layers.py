@@ -313,7 +313,14 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     if beyond is not None and beyond.any():
         down, across = np.nonzero(beyond)
         dot = {"symbol": "circle", "size": 6, "color": theme.text, "line": {"width": 1, "color": theme.grid}}
-        figure.add_scatter(x=across.tolist(), y=down.tolist(), mode="markers", marker=dot, hoverinfo="skip")
+        figure.add_scatter(
+            x=across.tolist(),
+            y=down.tolist(),
+            mode="markers",
+            marker=dot,
+            meta="beyond random changes",  # the name of its column in the figure's data
+            hoverinfo="skip",
+        )
     if selected is not None:
         row, word = selected
         box = {"x0": word - 0.5, "x1": word + 0.5, "y0": row - 0.5, "y1": row + 0.5}

@@ -34,7 +34,8 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     - ``x`` and ``y``, and ``z`` for the value of a cell, renamed to the title of their axis or colour scale, if any;
     - ``minus`` and ``plus``, the lengths of error bars;
     - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``;
-    - ``ring``, ``cross`` or ``dot`` for the cells of a map, if some have this mark.
+    - a column of Booleans for each kind of mark on the cells of a map, named by what the mark means (its trace's
+      ``meta``), such as "above baseline".
 
     On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
     layout's ``meta`` may give an axis, or the colours, another name and other labels. Empty columns are left out.
@@ -118,9 +119,6 @@ def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
     return np.zeros(0)
 
 
-MARKS = {"circle-open": "ring", "x": "cross", "x-thin": "cross"}  # by symbol; all others are dots
-
-
 def _is_mark(trace: Trace) -> bool:
     """Return True if a trace only marks or labels the cells of a map: it has neither a name nor a hover text."""
     unnamed = not trace.get("name") and trace.get("hoverinfo") == "skip"
@@ -128,7 +126,7 @@ def _is_mark(trace: Trace) -> bool:
 
 
 def _marks(traces: Sequence[Trace]) -> dict[str, dict[Any, Any]]:
-    """Return the marked cells of a map by the name of the mark: (x, y) to True, or to the text that is written on it.
+    """Return the marked cells of a map by the mark's meaning: (x, y) to True, or to the text that is written on it.
 
     The result is empty if no trace is a map.
     """
@@ -136,7 +134,7 @@ def _marks(traces: Sequence[Trace]) -> dict[str, dict[Any, Any]]:
     if any(trace["type"] == "heatmap" for trace in traces):
         for trace in filter(_is_mark, traces):
             texts = [plain_text(str(text)) or None for text in trace.get("text", ())]
-            name = "text" if texts else MARKS.get(trace["marker"].get("symbol", ""), "dot")
+            name = "text" if texts else trace.get("meta") or "marked"
             places = zip(trace["x"], trace["y"], strict=True)
             found.setdefault(name, {}).update(zip(places, texts or repeat(True, len(trace["x"])), strict=True))
     return found

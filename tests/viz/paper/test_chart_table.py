@@ -23,10 +23,11 @@ from viz.paper.tables import table_file
 def test_a_head_map_has_a_row_for_each_head() -> None:
     values = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]], np.float32)
     figure = head_map(values, LIGHT, "Effect", "logits", selected=(0, 0))
-    mark_heads(figure, [(0, 2), (1, 0)], "circle-open", LIGHT)
-    mark_heads(figure, [(1, 1)], "x", LIGHT)
+    mark_heads(figure, [(0, 2), (1, 0)], "circle-open", LIGHT, "above baseline")
+    mark_heads(figure, [(1, 1)], "x", LIGHT, "ablated")
     table = chart_table(figure)
-    assert (table["ring"], table["cross"]) == ([False, False, True, True, False, False], [False] * 4 + [True, False])
+    assert table["above baseline"] == [False, False, True, True, False, False]
+    assert table["ablated"] == [False] * 4 + [True, False]
     assert (table["Head"], table["Layer"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(np.array(table["Logits"], np.float32).reshape(2, 3), values)
     assert set(table["series"]) == {"Effect"}
@@ -38,8 +39,8 @@ def test_a_patching_map_names_its_axes() -> None:
     moved = np.eye(3, 2, dtype=np.float32)
     figure = patching_map(moved, ["it", "<b>"], LIGHT, "Patched", beyond=moved > 0)
     table = chart_table(figure)
-    assert list(table) == ["series", "Word", "Layer", "patching effect", "dot"]
-    assert table["dot"] == [True, False, False, True, False, False]
+    assert list(table) == ["series", "Word", "Layer", "patching effect", "beyond random changes"]
+    assert table["beyond random changes"] == [True, False, False, True, False, False]
     assert table["Word"][:2] == ["it", "<b>"]
     assert table["Layer"][::2] == ["into layer 0", "into layer 1", "every layer"]
     assert axis_names(figure) == ["Word", "Layer", "patching effect"]

@@ -95,6 +95,7 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
     values = {PROFILE: found.distances, SHARED: 100 * found.shared}.get(show)
     if values is None:
         values = found.difference[:, ATLAS_MEASURES.index(show)]
+    note = _("Ring: clear change, for profiles and links of any measure. Click a head.")
     for part in dict.fromkeys(head.part for head in found.heads):
         mine = [at for at, head in enumerate(found.heads) if head.part == part]
         heads = [found.heads[at] for at in mine]
@@ -112,9 +113,9 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
             meaning=None if show in (PROFILE, SHARED) else (_("less in the second"), _("more in the second")),
         )
         marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
-        mark_heads(figure, marked, "circle-open", theme())
-        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about)
-    st.caption(_("Ring: clear change, for profiles and links of any measure. Click a head."))
+        mark_heads(figure, marked, "circle-open", theme(), "clear change")
+        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about, test=note)
+    st.caption(note)
 
 
 def _chosen_index(found: AtlasComparison) -> int:

@@ -61,15 +61,16 @@ def one_at_a_time(case: AblationExperiment) -> None:
         diverging=bool(case.watch.names),
         selected=case.head,
     )
-    for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
-        mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme())
+    for kind, symbol, column in ((Ablate, "x", "ablated"), (Uniform, "circle-open", "uniform weights")):
+        mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), column)
     computation = case.watch.computation(
         "((Ablate(*head),) for head in heads)", "as_head_map(heads, effects)", Ablate=Ablate, as_head_map=as_head_map
     )
     about = partial(case.provenance, is_edited=False, heads=len(found))
     test = _("Heads are ablated one at a time: their outputs are zero.")
-    draw_chart(figure, ALL, on_click=partial(_on_click, case), about=about, computation=computation, test=test)
-    st.caption(join_sentences(test, _("Frame: selected; cross: ablated; ring: uniform weights.")))
+    note = join_sentences(test, _("Frame: selected; cross: ablated; ring: uniform weights."))
+    draw_chart(figure, ALL, on_click=partial(_on_click, case), about=about, computation=computation, test=note)
+    st.caption(note)
     rows = heads_csv(places, found, case.watch.effect)
     download_table(rows, "headlight-every-head.csv", key="cause_save_heads", provenance=about())
 

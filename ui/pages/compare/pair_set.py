@@ -177,7 +177,9 @@ def _maps(found: PairSet, head: Place, choice: ViewState, look: ViewOptions, res
         figure = head_map(
             found.as_map(told.change.mean), theme(), _("Meaning changes"), _("divergence (bits)"), **common
         )
-        mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
+        mark_heads(
+            figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme(), "more with meaning"
+        )
         computation = mean_change(found, choice, look, "change")
         about = partial(set_provenance, found, choice)
         draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=about, computation=computation,

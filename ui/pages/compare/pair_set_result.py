@@ -19,7 +19,7 @@ from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
-from probing.statistics import LEVEL
+from probing.statistics import LEAST_P, LEVEL
 from probing.text_pairs import ControlledChange, Mean, Numbers, TextPair, compare_with_control, groups
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.result import SCALED_ROWS
@@ -247,21 +247,11 @@ def _describe_tested(found: PairSet) -> str:
     across = found.across
     more = across.more_heads
     controls = sum(pair.control for pair in found.pairs)
-    counted = (
-        gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation within n = {n:,} "
-            "independent texts, Holm-corrected)."
-        )
-        if across.within
-        else gettext_lazy(
-            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation between n = {n:,} "
-            "independent texts, Holm-corrected)."
-        )
-    )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
     said = [
         _(
-            counted,
+            "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation, n = {n:,} independent texts, "
+            "p: smaller tail doubled, Holm-corrected).",
             heads=_more_heads(found, across),
             changes=len(found.pairs) - controls,
             controls=controls,
@@ -430,9 +420,15 @@ def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
         "pairs_sha256": found.digest,
         "pairs": len(found.pairs),
         "left_out": len(found.left_out),
+        **(_test_fields(found.across.within) if found.across.has_test else {}),
         **({"replaced_words": "left out"} if found.shared else {}),
         **SCALED_ROWS,
     }
+
+
+def _test_fields(within: bool) -> dict[str, Any]:
+    """Return the provenance of the test: how kinds of pairs are exchanged, and the floor of p before correction."""
+    return {"permuted": "within groups" if within else "between groups", "smallest_p_uncorrected": LEAST_P}
 
 
 def _none_if_nan(value: float) -> float | None:

@@ -17,6 +17,7 @@ from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
 from probing.results import RelationRow, accuracies, candidates, held_out_best, rows, rule, to_csv, to_json
 from probing.score import RelationCounts, ScoringRun, score
+from probing.statistics import LEAST_P
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
@@ -45,9 +46,10 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "not clearly more": gettext_lazy("no clear difference"),
 }
 CHOSEN = gettext_lazy("Heads (also with random weights) and rules are chosen and scored on different sentences.")
-CANDIDATES = gettext_lazy(
-    "Sentences with the same candidates share a half and count together. With candidates, the rule (nearest, earlier "
-    "or subject) is the best on all links, never below chance; their strongest tokens count."
+CHOSEN_WITH_CANDIDATES = gettext_lazy(
+    "Heads (also with random weights) are chosen and scored on different sentences; those with the same candidates "
+    "share a half and count together. The rule (nearest, earlier or subject) is the best on all links, never below "
+    "chance. Candidates' strongest tokens count."
 )
 NO_HEADROOM = gettext_lazy("The rule misses too few links for a head to be significantly better.")
 MOST_LINES = 24  # relations in the figure; the table has all
@@ -96,10 +98,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    notes = [CHOSEN]
-    if candidates(found.corpus):
-        notes.append(CANDIDATES)
-    note = join_sentences(*map(translate, notes))
+    note = translate(CHOSEN_WITH_CANDIDATES if candidates(found.corpus) else CHOSEN)
     about = partial(_provenance, found, minimum_links=options.least, relations=len(best))
     computation = _best_heads(found, options, drawn, relation)
     draw_chart(figure, "measure_scores", about=about, computation=computation, test=join_sentences(result, note))
@@ -241,7 +240,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         selected=looked_at,
         **common,
     )
-    mark_heads(figure, above, "circle-open", theme())
+    mark_heads(figure, above, "circle-open", theme(), "above baseline")
     result = describe_counts(mine, untrained, ways[way].lower() if len(found.corpus.directions) > 1 else "")
     if not found.can_be_significant(relation, len(mine) * len(found.corpus.directions), held_out=False):
         result = join_sentences(result, translate(NO_HEADROOM))
@@ -267,7 +266,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
 def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
     """Return the provenance of scores: the model, the sentences, and those that choose heads, with ``settings``."""
     split = {} if found.split is None else {"selection_file_sha256": found.split.digest}
-    return {**corpus_provenance(found.corpus), **split, **settings}
+    return {**corpus_provenance(found.corpus), **split, "smallest_p_uncorrected": LEAST_P, **settings}
 
 
 DIRECTIONS = {"best": None, "out": 0, "in": 1}  # index of the direction, None for the better one of each head

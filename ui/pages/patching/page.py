@@ -149,7 +149,7 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
         meaning=(_("away from the second answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(found.head_changes.exceeded_by(found.heads))]
-    mark_heads(figure, marked, "circle-open", theme())
+    mark_heads(figure, marked, "circle-open", theme(), "beyond random changes")
     draw_chart(figure, HEADS, place=right, on_click=_keep_head, computation=found.computation("h"), **given)
     for sentence in effects:
         show_notice(sentence, role="status")

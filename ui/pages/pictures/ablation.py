@@ -65,7 +65,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
         diverging=bool(watch.name),
         selected=selected,
     )
-    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
+    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme(), "ablated")
     draw_chart(
         figure,
         "picture_causes",

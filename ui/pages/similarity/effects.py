@@ -71,7 +71,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         meaning=(_("less similar"), _("more similar")),
         selected=head_of(choice, np.abs(heads.changes)),
     )
-    mark_heads(figure, heads.beyond, "circle-open", theme())
+    mark_heads(figure, heads.beyond, "circle-open", theme(), "beyond random changes")
     note = _(
         "Marked: beyond all {n} random changes of the same head (chance: 1 in {of}, uncorrected). A random change adds "
         "a random vector of equal length to its output in both texts.",

@@ -114,7 +114,7 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
         if number == 0:
-            mark_heads(figure, found.heads_beyond, "circle-open", theme())
+            mark_heads(figure, found.heads_beyond, "circle-open", theme(), "beyond controls")
         draw_chart(
             figure,
             f"changed_map_{number}",

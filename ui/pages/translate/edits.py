@@ -217,8 +217,8 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
         values, theme(), _("Ablate heads"), translate(UNIT), diverging=True, selected=selected)  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
-    mark_heads(figure, turned, "circle-open", theme())
-    mark_heads(figure, gone, "x", theme())
+    mark_heads(figure, turned, "circle-open", theme(), "another token first")
+    mark_heads(figure, gone, "x", theme(), "ablated")
 
     def on_click(key: str) -> None:
         place = picked_head(st.session_state[key])
@@ -228,15 +228,13 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     request = forcing_request(translation)
     complete = len(found.changes) == values.size  # the visitor may stop, and layers may lack heads
     computation = changes_computation(ABLATIONS, translation, request, part) if complete else None
-    draw_chart(
-        figure, MAP, on_click=on_click, about=partial(translation.provenance, stack=part), computation=computation
+    note = _(
+        "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. "
+        "Click to toggle."
     )
-    st.caption(
-        _(
-            "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. "
-            "Click to ablate or restore."
-        )
-    )
+    about = partial(translation.provenance, stack=part)
+    draw_chart(figure, MAP, on_click=on_click, about=about, computation=computation, test=note)
+    st.caption(note)
     rows = [
         (part, layer, one, float(change), bool(turned))
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)

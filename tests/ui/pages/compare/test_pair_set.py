@@ -85,13 +85,13 @@ def test_only_texts_with_replaced_words_state_that_these_are_left_out(differs: s
 
 
 @pytest.mark.slow
-def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
+def test_the_ready_pairs_are_told_and_each_opens_in_a_link(saved_bytes: SavedBytes) -> None:
     page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
     says(page, " (0-9, 0-0, 2-7), 0 less (")
     says(page, "3 of 72 heads")
     says(page, "58 controls")
     says(page, "0-9: ")
-    says(page, "within n = 17 independent texts")
+    says(page, "n = 17 independent texts")
     says(page, "(n = 17, corrected p = 0.0")
     assert any("rows scaled to the compared words" in caption.value for caption in page.caption)
     says(page, "95% interval")
@@ -101,6 +101,8 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     assert not any(TOO_FEW in note for note in notes(page))  # with several controls a text, 17 and 7 texts are enough
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
+    _table, provenance = parts(saved_bytes(page, "Save all heads"))
+    assert (provenance["permuted"], float(provenance["smallest_p_uncorrected"])) == ("within groups", 1e-12)
     stands(page)
 
 
@@ -146,7 +148,7 @@ def test_identical_pairs_change_nothing() -> None:
         ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
         (f"a,b\n{TIRED},{WIDE}\n", "Without controls"),
         (f"{HEADER}{TIRED},{SO},control\n", "All pairs are"),
-        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "between n = 2 independent texts"),
+        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "n = 2 independent texts"),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were skipped"),
@@ -157,6 +159,13 @@ def test_what_the_page_says_of_a_file(content: str, said: str) -> None:
     page = brought(content)
     says(page, said)
     stands(page)
+
+
+@pytest.mark.slow
+def test_pairs_without_a_common_text_are_permuted_between_groups(saved_bytes: SavedBytes) -> None:
+    page = brought(f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n")
+    _table, provenance = parts(saved_bytes(page, "Save all heads"))
+    assert provenance["permuted"] == "between groups"
 
 
 @pytest.mark.slow
