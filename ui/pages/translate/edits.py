@@ -229,8 +229,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     complete = len(found.changes) == values.size  # the visitor may stop, and layers may lack heads
     computation = changes_computation(ABLATIONS, translation, request, part) if complete else None
     note = _(
-        "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. "
-        "Click to toggle."
+        "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. Click to toggle."
     )
     about = partial(translation.provenance, stack=part)
     draw_chart(figure, MAP, on_click=on_click, about=about, computation=computation, test=note)
