@@ -107,6 +107,24 @@ def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: st
         rest(page)
 
 
+def test_enter_checks_an_answer_and_leaving_its_field_does_not(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="attention", step=1)
+    stands(page)
+    rest(page)
+    field, right = page.locator(".st-key-lesson_attention_1_number input"), page.get_by_text("Right.", exact=True)
+    field.fill("5")
+    field.press("Tab")
+    rest(page)
+    expect(field).to_have_value("5")
+    expect(right).to_have_count(0)
+    field.press("Enter")
+    expect(right).to_be_visible(timeout=PATIENCE)
+    field.fill("7")
+    field.press("Enter")
+    expect(page.get_by_text("Not right.", exact=True)).to_be_visible(timeout=PATIENCE)
+
+
 @pytest.mark.parametrize("touch", [False, True])
 def test_a_touch_screen_shows_no_shortcuts(browser: Browser, app_url: str, touch: bool) -> None:
     with new_window(browser, has_touch=touch, is_mobile=touch, viewport={"width": 390, "height": 844}) as context:

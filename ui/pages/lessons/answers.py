@@ -87,11 +87,11 @@ def forget(name: str) -> None:
 def count_answered(known: NamedLesson) -> tuple[int, int]:
     """Return the number of answered questions of a lesson, and of all its questions.
 
-    A question whose solution a class opened does not count if this reader gave no answer.
+    A wrong answer counts, because the worksheet contains it. A question whose solution a class opened does not count if
+    this reader gave no answer.
     """
     asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
-    found = [answer_at(known.name, at) for at in asked]
-    return sum(one.is_over and one.tries > 0 for one in found), len(asked)
+    return sum(answer_at(known.name, at).tries > 0 for at in asked), len(asked)
 
 
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
@@ -117,7 +117,6 @@ def _draft_length(found: StepAnswer) -> int:
 EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
-ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
 PICKED = "lesson_picked"  # session key: slots of the questions whose head the reader picked in the controls
 NOT_YET = gettext_lazy("Not right yet. Try again, or see the answer.")
 
@@ -136,10 +135,8 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        pressed = st.button(label, key=f"{slot}_check", type="primary")
-        entered = answer is not None and st.session_state.get(ENTERED) == slot
-        st.session_state.pop(ENTERED, None)
-        if pressed or entered:
+        # Enter in the field presses this button (viz/components/shared/streamlit_internals.js).
+        if st.button(label, key=f"{slot}_check", type="primary"):
             found = _record_answer(key, question, answer, seen)
         if found.hints < len(question.hints):
             left = len(question.hints) - found.hints
@@ -181,14 +178,8 @@ def _slot(key: Key) -> str:
 
 
 def _keep_draft(key: Key, kind: str) -> None:
-    """Store the control's value, which Streamlit deletes when the reader leaves the step.
-
-    Enter in a field with a single line, or leaving it, also checks the answer.
-    """
-    slot = _slot(key)
-    note(*key, draft=st.session_state[f"{slot}_{kind}"])
-    if kind in ("number", "word"):
-        st.session_state[ENTERED] = slot
+    """Store the control's value, which Streamlit deletes when the reader leaves the step."""
+    note(*key, draft=st.session_state[f"{_slot(key)}_{kind}"])
 
 
 def _head(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:

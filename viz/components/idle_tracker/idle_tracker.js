@@ -11,6 +11,7 @@
 // This script also reruns the page after the server returns, and keeps a single history entry for each user action.
 
 import {
+  checkAnswerOnEnter,
   checkStreamlit,
   closeMenuAfterChoice,
   componentHosts,
@@ -112,6 +113,7 @@ function createRest(page) {
   const here = { wake, run: () => {} };
   closeMenuAfterChoice(page);
   leaveFieldBeforeStep(page);
+  checkAnswerOnEnter(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;
 }

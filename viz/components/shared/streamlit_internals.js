@@ -62,6 +62,23 @@ export function leaveFieldBeforeStep(page) {
   }, { capture: true });
 }
 
+const ANSWER = /^(st-key-lesson_.+)_(?:number|word)$/; // fields of ui/pages/lessons/answers.py
+
+/**
+ * Check a lesson's answer on Enter in its field. Streamlit's server cannot distinguish Enter from leaving the field,
+ * which keeps the answer without a verdict.
+ * @param {Document} page
+ */
+export function checkAnswerOnEnter(page) {
+  page.addEventListener("keydown", ({ isComposing, key, target }) => {
+    if (key !== "Enter" || isComposing || !(target instanceof Element)) return;
+    const names = [...target.closest("[class*=st-key-lesson_]")?.classList ?? []];
+    const slot = names.map((name) => ANSWER.exec(name)?.[1]).find(Boolean);
+    // Streamlit's own handler, which sends the text, comes first: it listens inside the document.
+    if (slot) /** @type {HTMLElement|null} */ (page.querySelector(`.${CSS.escape(slot)}_check button`))?.click();
+  });
+}
+
 /** Return the page's tables. @param {Document} page */
 export const dataFrames = (
   page,

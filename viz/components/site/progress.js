@@ -57,9 +57,9 @@ export function createProgress(path, storage) {
     },
     /** @param {string} name */
     forget: (name) => store(name, { answers: {} }),
-    /** Return the number of these steps whose question is answered. @param {string} name @param {number[]} steps */
+    /** Return the number of these steps with an answer, right or wrong. @param {string} name @param {number[]} steps */
     count(name, steps) {
-      return steps.filter((step) => isOver({ ...NO_ANSWER, ...of(name).answers[step] })).length;
+      return steps.filter((step) => ({ ...NO_ANSWER, ...of(name).answers[step] }).tries > 0).length;
     },
   };
 }

@@ -13,7 +13,9 @@ from ui.state import visitor_values
 def test_a_reload_keeps_answers_until_they_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitor_values, "cookie", lambda: "r" * 22)
     field, query = "lesson_attention_1_number", {"lesson": "attention", "step": 1}
-    asked("lessons", **query).text_input(key=field).set_value("5").run()
+    page = asked("lessons", **query)
+    page.text_input(key=field).set_value("5")
+    press(page, "Check")
     page = asked("lessons", **query)  # A new session of the same browser.
     assert page.text_input(key=field).value == "5"
     assert page.session_state["lesson_answers"]["attention", 1].right
@@ -27,7 +29,8 @@ def test_answers_to_the_own_lesson_are_not_kept(monkeypatch: pytest.MonkeyPatch)
     """The own lesson may change, and an answer is stored by its step."""
     monkeypatch.setattr(visitor_values, "cookie", lambda: "o" * 22)
     page = asked("lessons", lesson=OWN, step=1)
-    page.text_input(key=f"lesson_{OWN}_1_number").set_value("5").run()
+    page.text_input(key=f"lesson_{OWN}_1_number").set_value("5")
+    press(page, "Check")
     assert (OWN, 1) in page.session_state["lesson_answers"]
     assert not asked("lessons", lesson=OWN, step=1).session_state["lesson_answers"]
 

@@ -109,10 +109,12 @@ def play(name: str, language: str) -> None:
 
 
 @pytest.mark.slow
-def test_enter_checks_the_answer() -> None:
+def test_only_check_gives_a_verdict() -> None:
     page, verdicts = asked("lessons", lesson="attention", step="1"), {str(NOT_YET), "Right."}
     for typed, verdict in (("7", str(NOT_YET)), ("5", "Right.")):
-        page.text_input(key="lesson_attention_1_number").set_value(typed).run()  # Enter sends the field's value.
+        page.text_input(key="lesson_attention_1_number").set_value(typed).run()  # The reader leaves the field.
+        assert not verdicts & set(notes(page))
+        pressed(page, "lesson_attention_1_check")
         assert verdicts & set(notes(page)) == {verdict}
     pressed(page, "lesson_attention_1_check")
     assert verdicts & set(notes(page)) == {"Right."}
@@ -123,7 +125,8 @@ def test_enter_checks_the_answer() -> None:
 def test_a_solved_question_stays_solved_after_a_wrong_answer() -> None:
     page = asked("lessons", lesson="attention", step="1")
     for typed in ("5", "7"):
-        page.text_input(key="lesson_attention_1_number").set_value(typed).run()
+        page.text_input(key="lesson_attention_1_number").set_value(typed)
+        pressed(page, "lesson_attention_1_check")
         assert any(expander.label.startswith("Worksheet: 1 of") for expander in page.expander)
     assert "Not right." in notes(page), "the answer is below, so there is nothing to try again"
     assert str(NOT_YET) not in notes(page)
@@ -139,7 +142,8 @@ def test_a_percentage_is_accepted_for_a_share() -> None:
     )
     page = asked("lessons", lesson=name, step=str(at))
     share = _number(come_along()[name].steps[at])
-    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{100 * share:g}").run()
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{100 * share:g}")
+    pressed(page, f"lesson_{name}_{at}_check")
     assert "Right." in notes(page)
     assert any(f"{share:g}." in note for note in notes(page))
 
@@ -149,7 +153,8 @@ def test_a_percentage_is_refused_for_a_number_of_bits() -> None:
     name, at = "claims_attention", 3
     assert come_along()[name].steps[at].question.check.check == "mean_entropy"  # type: ignore[union-attr]
     page = asked("lessons", lesson=name, step=str(at))
-    page.text_input(key=f"lesson_{name}_{at}_number").set_value("7").run()  # 0.07 would be within the tolerance.
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value("7")  # 0.07 would be within the tolerance.
+    pressed(page, f"lesson_{name}_{at}_check")
     assert str(NOT_YET) in notes(page)
 
 
@@ -231,7 +236,8 @@ def test_nothing_is_left_in_english(query: dict[str, str]) -> None:
 )
 def test_numbers_are_read_as_they_are_written(at: int, typed: str) -> None:
     page = asked("lessons", lesson="attention", step=str(at))
-    page.text_input(key=f"lesson_attention_{at}_number").set_value(typed).run()
+    page.text_input(key=f"lesson_attention_{at}_number").set_value(typed)
+    pressed(page, f"lesson_attention_{at}_check")
     if typed[-1] in "0123456789%":
         assert "Right." in notes(page)
         return
@@ -244,8 +250,9 @@ def test_numbers_are_read_as_they_are_written(at: int, typed: str) -> None:
 @pytest.mark.slow
 def test_a_verdict_is_on_the_answer_in_the_field() -> None:
     page = asked("lessons", lesson="attention", step="2")
-    field, key = page.text_input(key="lesson_attention_2_number"), ("attention", 2)
-    page = field.set_value("0.849").run()
+    key = ("attention", 2)
+    page.text_input(key="lesson_attention_2_number").set_value("0.849")
+    pressed(page, "lesson_attention_2_check")
     assert "Right." in notes(page)
     page.session_state["lesson_answers"][key] = replace(page.session_state["lesson_answers"][key], revealed=True)
     for typed, is_right in (("abc", False), ("0.849", True)):
@@ -263,7 +270,8 @@ def test_a_percentage_with_its_sign_answers_a_question_in_per_cent() -> None:
     )
     page = asked("lessons", lesson=name, step=str(at))
     chance = _number(come_along()[name].steps[at])
-    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{chance:g}%").run()
+    page.text_input(key=f"lesson_{name}_{at}_number").set_value(f"{chance:g}%")
+    pressed(page, f"lesson_{name}_{at}_check")
     assert "Right." in notes(page)
 
 
