@@ -19,6 +19,7 @@ from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
 VIEW, RESULTS, STRONGEST = "view", "results", "strongest"  # parts of the view that are withheld until the first answer
 IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()]*\)")  # a description and an address
 BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
+PREDICTED = ("preferred", "pronoun_hits")  # checks whose view prints the answer
 
 
 def markdown_of(said: LocalizedText) -> str:
@@ -46,7 +47,7 @@ def withheld_part(step: LessonStep, view: str | None) -> str:
         return ""
     if question.kind == "head":
         return STRONGEST if view == "explore" else ""
-    if (view == "masked_words" and check in BLANKS) or check == "preferred":
+    if (view == "masked_words" and check in BLANKS) or check in PREDICTED:
         return VIEW
     return RESULTS if view in ("explore", "translate") else ""
 

@@ -49,6 +49,11 @@ def maps(page: AppTest) -> dict[str, Any] | None:
     return picture(page) if any(name in MAPS for name in names) else None
 
 
+def links(page: AppTest) -> list[str]:
+    """Return the labels of the links to a state of a view."""
+    return [link.proto.label for link in page.get("page_link") if link.proto.query_string]
+
+
 def said(page: AppTest) -> str:
     """Return all texts of the page except the question's own choices."""
     texts = [one.value for kind in (page.markdown, page.caption, page.header, page.subheader) for one in kind]
@@ -79,8 +84,7 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(subtests: pytest.Subtes
                 assert seen is not None
                 assert (seen["selection"]["layer"], seen["selection"]["head"]) != found.answer
                 assert seen["asks_head"], "the strongest head is not offered"
-                links = [link.proto.label for link in page.get("page_link")]
-                assert "Open Attention heads" not in links, "it offers this head"
+                assert "Open Attention heads" not in links(page), "it offers this head"
                 continue
             if seen is not None:
                 assert seen["quiet"], "no sentence, no shades, no list of links"
@@ -119,6 +123,7 @@ def test_the_view_is_whole_after_the_first_answer(subtests: pytest.Subtests, nam
             waits = any("opens after your first answer" in note for note in notes(page))
             assert step.view is not None
             assert waits is (held == VIEW and is_drawn(step.view))
+            assert held != VIEW or not links(page)
             if kind == "choice":
                 page.radio(key=f"{slot}_choice").set_value(step.question.choices[0][0])
             elif kind == "number":
@@ -137,7 +142,7 @@ def test_the_view_is_whole_after_the_first_answer(subtests: pytest.Subtests, nam
             assert seen is None or "quiet" not in seen
             assert seen is None or ("asks_head" in seen) is asks_later(name, at)
             # A view that the lesson does not draw opens by its link.
-            assert seen is not None or held == RESULTS or page.get("plotly_chart") or page.get("page_link")
+            assert seen is not None or held == RESULTS or page.get("plotly_chart") or links(page)
 
 
 def asks_later(name: str, at: int) -> bool:
