@@ -269,7 +269,7 @@ def _preview(lesson: Lesson) -> None:
     """Draw the lesson, with the button to play it and the link to share it."""
     st.subheader(markdown_of(lesson.title))
     link = pack_lesson(draft())
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_preview"):
         st.button(
             _("Play it"),
             on_click=play_draft,

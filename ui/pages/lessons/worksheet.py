@@ -20,7 +20,7 @@ from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.views import choice_of, empty_view, model_title, withheld_part
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button
-from ui.show.text import escape_markdown
+from ui.show.text import escape_markdown, join_sentences
 from ui.state.navigation import title_of, view_named
 from ui.state.view_state import ViewState
 from viz.static.head import picture_of_heads
@@ -139,8 +139,9 @@ def _question_blocks(
     if own := _own_text(step, found):
         yield Quotation(_("Read: {text}", text=own))
     yield _answer_block(question, found)
-    if found.is_over and found.said:
-        yield Prose(f"{_verdict(found)} {translate(found.said)}")
+    # A word that a class typed may have a verdict without the sentence behind it.
+    if said := join_sentences(_verdict(found), translate(found.said) if found.is_over else ""):
+        yield Prose(said)
 
 
 def _step_text(at: int, step: LessonStep) -> tuple[Block, Block]:
@@ -211,8 +212,9 @@ def _figures(step: LessonStep, question: LessonQuestion, choice: ViewState, aske
                 yield Figure(text, svg(picture_of_heads(view), 0))
     elif view_named(step.view.page) == "explore" and (check is None or check in PRINTED):
         layer, head = given.get("layer", choice.layer), given.get("head", choice.head)
-        if layer is not None and head is not None:
-            yield _weights(asked.view(), (layer, head), *_table_words(step, question, asked.view()))
+        words, to = _table_words(step, question, asked.view())
+        if layer is not None and head is not None and (words or to):
+            yield _weights(asked.view(), (layer, head), words, to)
 
 
 def _table_words(step: LessonStep, question: LessonQuestion, view: View) -> tuple[list[str], str]:

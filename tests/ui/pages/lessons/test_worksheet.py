@@ -13,7 +13,7 @@ from lessons.reading import lesson_of
 from lessons.schema import CheckCall, LessonStep, LocalizedText
 from lessons.sheet import BLANK, Figure, Prose, Quotation, Table, in_markdown
 from lessons.steps import markdown_of, right_answer
-from tests.support.asking import asked
+from tests.support.asking import asked, press
 from tests.support.savedfiles import Saved
 from ui.pages.lessons import worksheet
 from ui.pages.lessons.answers import StepAnswer
@@ -155,6 +155,13 @@ def test_a_prediction_has_no_numbers() -> None:
     assert "0.28" not in sections("it_and_animal")[4]
 
 
+def test_no_table_lacks_numbers() -> None:
+    for lesson in come_along().values():
+        for step in lesson.steps:
+            found = [] if step.question is None else worksheet.question_tables(step, step.question)
+            assert all(len(table.names) > 1 for table in found), step.title
+
+
 @pytest.mark.usefixtures("answers")
 def test_a_prediction_has_its_text() -> None:
     step = come_along()["it_and_animal"].steps[4]
@@ -184,6 +191,8 @@ def test_a_sheet_for_the_class_has_no_answers_of_its_author(answers: dict[int, S
     assert empty == in_markdown(before) != answered
     assert "The answer: 5." in answered
     assert "- [x]" not in empty
+    answers[5] = StepAnswer(text="stret", tries=1, right=False)
+    assert "> stret\n\nNot right." in sections("attention")[5]
 
 
 def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
@@ -195,7 +204,8 @@ def test_it_is_made_when_its_part_is_open(saved: Saved) -> None:
     paper = saved(page, "Print my answers")
     assert "<msqrt>" in paper
     assert "print()" in paper
-    page.text_input(key="lesson_attention_1_number").set_value("5").run()
+    page.text_input(key="lesson_attention_1_number").set_value("5")
+    press(page, "Check")
     page.session_state["worksheet"] = True
     page.run()
     assert "<blockquote>5</blockquote>" in saved(page, "Print my answers")
