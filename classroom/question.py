@@ -20,7 +20,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 PERCENT = "%"
 DIGITS = 4  # A correct number of so many digits is shown as it is.
-NUMBERS, COUNTS = "0.25, 25%", "12"  # Examples of answers, without words: of a number, and of a count.
+# Examples of answers, without words: of a count, of a share, and of any number.
+COUNTS, SHARES, NUMBERS = "12", "0.25, 25%", "12, 0.25, 25%"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Question:
     there is none. A head is stored as "layer.head", both counted from 0, and a percentage as "51%". A number is correct
     if it deviates by at most ``tolerance``; if it ``is_count``, a percentage is refused, and if it ``is_share``, its
     percentage without the sign is correct, too. ``step`` is the lesson's step that asks the same question, as
-    "lesson/index", or "". ``source`` is the text and its tokens if they must contain the answer, a word, or "".
+    "lesson/index", or "". ``source`` is the text and its tokens if they must contain the answer, a word, or "". A head
+    is one of ``layers`` × ``heads``, or any if they are 0.
 
     ``translations`` are shown to readers of other languages. Answers are always stored as in ``options``.
     """
@@ -55,6 +57,8 @@ class Question:
     is_count: bool = False
     is_share: bool = False
     source: str = ""
+    layers: int = 0
+    heads: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -83,7 +87,7 @@ class Question:
     @property
     def example(self) -> str:
         """Examples of answers to a question about a number."""
-        return COUNTS if self.is_count else NUMBERS
+        return COUNTS if self.is_count else SHARES if self.is_share else NUMBERS
 
     def without_truth(self) -> Question:
         """Return the question without its correct answer."""
@@ -108,13 +112,15 @@ class Question:
             return self._number(said)
         if self.kind == "word" and self.source and not _contains(self.source, said):
             raise NotInClass(gettext_lazy("The text has no “{word}”.", word=said[:80]))
-        return _head(said) if self.kind == "head" else said
+        return self._head(said) if self.kind == "head" else said
 
     def _number(self, said: str) -> str:
         """Return a finite number as it is stored, with its percent sign if it has one; a count has none.
 
-        >>> Question("number", "How many?", is_count=True).normal("36.0")
-        '36'
+        Fractions are rounded.
+
+        >>> Question("number", "How many?", is_count=True).normal("36.0"), Question("number", "?").normal("1/3")
+        ('36', '0.3333')
         """
         plain = unicodedata.normalize("NFKC", said)
         number = plain.removesuffix(PERCENT)
@@ -127,7 +133,25 @@ class Question:
             raise NotInClass(
                 gettext_lazy("“{said}” is not a number such as {example}.", said=said[:80], example=self.example)
             )
-        return f"{value:.12g}{plain[len(number) :]}"
+        digits = max(DIGITS, len(str(abs(int(value))))) if bar else 12
+        return f"{value:.{digits}g}{plain[len(number) :]}"
+
+    def _head(self, said: str) -> str:
+        found = parse_head(said)
+        if found is None:
+            raise NotInClass(gettext_lazy("“{said}” is not a head, such as 3-7 (counted from 0).", said=said[:80]))
+        layer, head = found
+        if self.layers and not (layer < self.layers and head < self.heads):
+            raise NotInClass(
+                gettext_lazy(
+                    "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
+                    layer=layer,
+                    head=head,
+                    layers=self.layers - 1,
+                    heads=self.heads - 1,
+                )
+            )
+        return f"{layer}.{head}"
 
     def _option(self, said: str) -> str:
         """Return the choice that equals an answer, or the first that does if case and spaces are ignored."""
@@ -342,10 +366,3 @@ def format_prompt(question: Question) -> str:
 def _translation(question: Question) -> TranslatedQuestion | None:
     """Return the translation into the reader's language, or None."""
     return next((one for one in question.translations if one.language == active_language()), None)
-
-
-def _head(said: str) -> str:
-    found = parse_head(said)
-    if found is None:
-        raise NotInClass(gettext_lazy("“{said}” is not a head, such as 3-7 (counted from 0).", said=said[:80]))
-    return "{}.{}".format(*found)

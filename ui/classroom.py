@@ -441,7 +441,7 @@ def _status(code: str, is_same: bool, problem: str = "") -> None:
         return
     if problem:
         show_notice(problem)
-    led = _("Class {code}: followers see this page as you do.", code=code)
+    led = _("Class {code}: followers see this page.", code=code)
     show_class(board, led if is_same else _("Class {code}.", code=code))
 
 
@@ -481,7 +481,7 @@ def _draw_navigation(alone: bool) -> None:
     """Draw the button that leaves the teacher's view, or the button that returns to it."""
     if alone:
         st.button(
-            _("Rejoin class"),
+            _("Follow teacher"),
             key="class_back",
             on_click=follow_again,
             help=_("Opens your teacher's page, and follows"),

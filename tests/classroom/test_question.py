@@ -31,6 +31,9 @@ from tests.support.cases import loop_over
         ("number", "51,0 ％", "51%"),
         ("number", "0,849", "0.849"),
         ("number", "−1/4", "-0.25"),
+        ("number", "2/3", "0.6667"),
+        ("number", "24691/2", "12346"),
+        ("number", "0.333333333333", "0.333333333333"),
         ("head", "3.7", "3.7"),
         ("head", "03.007", "3.7"),
         ("head", "3-7", "3.7"),
@@ -63,6 +66,8 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
         ("head", "three", "not a head"),
         ("head", "3", "not a head"),
         ("head", "-1.2", "not a head"),
+        ("head", "9-40", "9-40.* 0 .* 5.* 0 .* 11"),
+        ("head", "6-0", "6-0"),
         ("head", "٣.٧", "not a head"),
         ("choice", "maybe", "“maybe”"),
         ("word", "   ", "Answer first"),
@@ -71,7 +76,7 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
     ],
 )
 def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> None:
-    question = Question(kind, "?", ("yes", "no") if kind == "choice" else ())  # type: ignore[arg-type]
+    question = Question(kind, "?", ("yes", "no") if kind == "choice" else (), layers=6, heads=12)  # type: ignore[arg-type]
     with pytest.raises(NotInClass, match=sentence):
         question.normal(said)
 

@@ -55,7 +55,8 @@ def draw_waiting_room(code: str) -> None:
     except NotInClass:
         # The next student may share this browser, so nobody enters as the former student without a click.
         if (former := store().former_label(code, visitor_secret())) is not None:
-            st.button(f"{_('Rejoin class')} ({former})", key="classroom_rejoin", on_click=_rejoin, args=(code,))
+            label = _("Rejoin class")
+            st.button(f"{label} ({former})", key="classroom_rejoin", on_click=_rejoin, args=(code,))
         with st.form("join", border=False):
             st.markdown(_("**Class {code}**", code=code))
             _name()

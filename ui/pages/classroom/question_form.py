@@ -11,9 +11,14 @@ from classroom.errors import NotInClass
 from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIONS, PERCENT, Question
 from classroom.store import MOST_ROOMS
 from i18n import _, gettext_lazy, translate
+from inference import UserError
 from ui.classroom import draw_ask_button
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.run.traces import request_of
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 from ui.state.visitor_values import VisitorValues
 
 NAMES = {
@@ -114,12 +119,26 @@ def with_truth(question: Question, typed: str) -> Question:
     return replace(question, truth=truth, is_share=is_share)
 
 
+def with_head_range(question: Question, choice: ViewState) -> Question:
+    """Return a question with the numbers of layers and of heads of the teacher's model; unchanged if it cannot run."""
+    try:
+        trace = None if choice.opened else get_backend().trace(request_of(choice))
+    except UserError:
+        trace = None
+    if trace is None:
+        return question
+    stacks = [trace.records(part) for part in trace.parts]
+    return replace(question, layers=max(map(len, stacks)), heads=max(one.heads for stack in stacks for one in stack))
+
+
 def _ask(code: str) -> None:
     state = st.session_state
     options = [line.strip() for line in _draft()[OPTIONS].splitlines() if line.strip()]
     try:
         kind = state[KIND]
         question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
+        if kind == "head":
+            question = with_head_range(question, get_view_state())
         if truth := state[TRUTH].strip():
             question = with_truth(question, truth)
         store().ask(code, visitor_secret(), question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -231,9 +232,9 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         texts = {key: markdown_of(text) for key, text in question.choices}
         return Asked("choice", prompt, tuple(texts.values()), texts.get(str(right.answer), "") if right else "")
     if right is None or question.kind == "text":
-        return Asked(_kind(question.kind), prompt)
+        return Asked(_kind(question.kind), prompt, **_head_range(question, seen))
     if isinstance(right.answer, tuple):
-        return Asked("head", prompt, truth="{}.{}".format(*right.answer))
+        return Asked("head", prompt, truth="{}.{}".format(*right.answer), **_head_range(question, seen))
     if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
         keys, reading = seen.view.keys, seen.asked.reading
         forms = (form for key in keys for form in (key.label, key.text))
@@ -243,11 +244,19 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         if right.is_share:
             return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)
         # A class accepts a share and a percentage if the correct answer is a percentage.
-        # A count is a whole number with the tolerance of exact answers.
-        is_count = float(right.answer).is_integer() and tolerance <= EXACT and not right.is_percentage
+        # A count is a whole number with the tolerance of exact answers, or a whole number as its tolerance.
+        is_whole = float(right.answer).is_integer() and (tolerance <= EXACT or float(tolerance).is_integer())
+        is_count = is_whole and not right.is_percentage
         truth = f"{right.answer:g}{PERCENT if right.is_percentage else ''}"
         return Asked("number", prompt, truth=truth, tolerance=tolerance, is_count=is_count)
     return Asked("word", prompt, truth=right.answer)
+
+
+def _head_range(question: LessonQuestion, seen: StepView) -> dict[str, Any]:
+    """Return the numbers of layers and of heads from which a step's head is picked; nothing if it asks for no head."""
+    if question.kind != "head" or seen.view is None:
+        return {}
+    return {"layers": seen.view.layers, "heads": seen.view.heads}
 
 
 def _kind(kind: str) -> Kind:

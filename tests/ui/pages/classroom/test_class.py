@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -135,7 +136,7 @@ def test_a_student_who_goes_on_alone_is_not_pulled_back() -> None:
         go(desk, "lessons", lesson="attention", step=there)
         assert seat.run().subheader[0].value == step
         assert seat.text_input(key="lesson_attention_2_number").value == "0,8"
-    press(seat, "Rejoin class")
+    press(seat, "Follow teacher")
     assert "you follow your teacher" in marks(seat)
     assert seat.subheader[0].value == desk.subheader[0].value
     go(desk, "lessons", lesson="attention", step="2")
@@ -273,6 +274,10 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     press(seat, "Answer")
     assert any("“seven” is not a head" in said for said in notes(seat, "refusal"))
     assert seat.text_input(key=f"class_reply_{code}_2_field").value == "seven"
+    seat.text_input(key=f"class_reply_{code}_2_field").input("9-40")
+    press(seat, "Answer")
+    assert [re.findall(r"\d+", said) for said in notes(seat, "refusal")] == [["9", "40", "0", "5", "0", "11"]]
+    assert seat.text_input(key=f"class_reply_{code}_2_field").value == "9-40"
     rows = classes.store().board(code, next(iter(_teachers(desk)))).rows()
     assert [(number, said) for number, _prompt, _who, said, *_truth in rows] == [(1, "no"), (2, "")]
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from classroom.errors import NotInClass
-from classroom.question import TranslatedQuestion, format_truth, is_correct
+from classroom.question import COUNTS, SHARES, TranslatedQuestion, format_truth, is_correct
 from classroom.store import Store
 from i18n import gettext_lazy, use_language
 from lessons.answer_key import CheckedAnswer
@@ -51,6 +51,8 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     assert [share.accepts(one) or share.share(one) is not None for one in said] == [True, True, False, False, False]
     heads = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(36.0, NOTHING), seen)
     assert (heads.truth, heads.is_count, made.is_count) == ("36", True, False)
+    near = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(14.0, NOTHING, tolerance=2.0), seen)
+    assert (near.is_count, near.example, made.example) == (True, COUNTS, SHARES)
     made = class_question(KEY, LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
     assert (made.kind, made.truth) == ("word", "animal")
     assert [class_question(KEY, LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
@@ -315,7 +317,8 @@ def test_an_own_answer_outlasts_the_class_answer(made: Store) -> None:
     seat = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     seat.session_state[NOBODY] = student
     go(seat, "lessons", lesson="attention", step="1", **{"class": code})
-    seat.text_input(key="lesson_attention_1_number").set_value("5").run()
+    seat.text_input(key="lesson_attention_1_number").set_value("5")
+    press(seat, "Check")
     number = made.ask(code, teacher, asked)
     made.answer(code, hash_cookie(student), number, "4")
     number = made.ask(code, teacher, asked)  # The first question is closed, though its answers were never shown.
