@@ -14,7 +14,8 @@ from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
-from ui.classroom import answers, draw_reveal_button, open_question_number, show_class
+from ui.class_questions import answers, draw_reveal_button, open_question_number
+from ui.classroom import show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import shared_origins

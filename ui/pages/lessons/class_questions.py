@@ -16,7 +16,8 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import format_answer, markdown_of, right_answer
-from ui.classroom import EVERY, answers, draw_ask_button, draw_reveal_button, open_question_number
+from ui.class_questions import answers, draw_ask_button, draw_reveal_button, open_question_number
+from ui.classroom import EVERY
 from ui.pages.lessons.answers import EXACT, Key, answer_at, note
 from ui.pages.lessons.current_lesson import NamedLesson, is_teacher
 from ui.pages.lessons.views import StepView
