@@ -107,7 +107,7 @@ def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, s
     swapped = next((one.test for one in trials if one.kind == "swapped"), None)
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
         chosen = names[1] if swapped.outcome == "correct" else names[2]
-        parts.append(_("With nouns swapped, it prefers “{word}”.", word=chosen))
+        parts.append(_("With nouns swapped, the head prefers “{word}”.", word=chosen))
     tests = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
     if tests:
         parts.append(

@@ -12,10 +12,7 @@ from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
 from ui.pages.generate.options import (
-    KNOWN,
     MOST_TOP,
-    TEMPERATURES,
-    TOP_PS,
     GenerateOptions,
     Prompt,
     clamp,
@@ -29,7 +26,6 @@ from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import join_sentences, percent
-from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import before_after, cumulative
@@ -75,7 +71,7 @@ def describe_sampling(step: DecodingStep) -> str:
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
     """Draw the candidates for the next token as chips, bars and a table.
 
-    The widgets of sampling and the probabilities after it are drawn only if they matter; see ``is_sampling``.
+    Probabilities after sampling are drawn only if they matter; see ``is_sampling``.
     """
     if step.ended or not step.candidates:
         show_notice(translate(ENDED), role="status")
@@ -85,9 +81,6 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     most = clamp(options.top, 1, MOST_TOP)
     first, written = step.candidates[:most], next_candidate(step, options.pick)
     _chips(request, step, first, written)
-    with st.container():
-        if sampling:
-            _rule(options)
     left, right = st.columns([3, 2])
     marked = [at for at, found in enumerate(first) if found.token == written.token]
     pieces = [found.piece for found in first]
@@ -159,43 +152,6 @@ def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, .
 def _under_the_rule(found: NextCandidate) -> str:
     """Return the tooltip of a candidate's chip."""
     return f"{found.probability:.4f} → {found.drawn:.4f}"
-
-
-def _rule(options: GenerateOptions) -> None:
-    """Draw the controls of temperature, top-k, top-p and seed."""
-    columns = st.columns(4, vertical_alignment="bottom")
-    _hundredths(
-        "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Divides the logits before sampling; higher: more varied."),
-    )  # fmt: skip
-    bound_widget(
-        GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
-    )
-    _hundredths(
-        "top_p", columns[2], "Top-p", TOP_PS, 1,
-        _("Draws from the fewest tokens whose probabilities reach this sum."),
-    )  # fmt: skip
-    with columns[3].container(horizontal=True, vertical_alignment="bottom"):
-        bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
-        st.button(
-            _("Resample"),
-            on_click=lambda: set_params(GenerateOptions, seed=(options.seed + 1) % 10_000_000),
-        )
-
-
-def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (the properties of a slider)
-    """Draw a slider for an option that is stored in hundredths."""
-    key = f"options_{name}"
-    st.session_state[key] = clamp(getattr(get_params(GenerateOptions), name), *ends) / 100
-    place.slider(
-        label,
-        min_value=ends[0] / 100,
-        max_value=ends[1] / 100,
-        step=step / 100,
-        key=key,
-        help=about,
-        on_change=lambda: set_params(GenerateOptions, **{name: round(100 * st.session_state[key])}),
-    )
 
 
 def _table(request: NextToken, step: DecodingStep, most: int) -> None:

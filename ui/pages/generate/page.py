@@ -22,7 +22,7 @@ from ui.pages.generate.options import (
 )
 from ui.pages.generate.step_attention import draw_head_map, lens, step_attention, text_strip
 from ui.pages.generate.whole_text import draw_induction, heads, same_numbers, sink
-from ui.pages.generate.writing import controls, remember, tree, written_on
+from ui.pages.generate.writing import controls, draw_sampling, remember, tree, written_on
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.chart import draw_chart, theme
@@ -64,6 +64,8 @@ def draw(choice: ViewState, who: PageModel) -> None:
         seen = step_attention(choice, request, step, options)
     text_strip(seen, step, request, options)
     controls(request, step, options)
+    with st.container():
+        draw_sampling(options)
     with st.container():
         tree(request)
     bound_widget(GenerateOptions, "show", st.segmented_control, required=True)

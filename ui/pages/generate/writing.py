@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -13,10 +14,14 @@ from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
 from ui.pages.generate.options import (
     HISTORY,
+    KNOWN,
     MOST_MORE,
+    TEMPERATURES,
+    TOP_PS,
     GenerateOptions,
     clamp,
     go_to,
+    is_sampling,
     mark_of,
     on_path,
     read_path,
@@ -28,7 +33,7 @@ from ui.run.progress import STOPPED, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_notebook_menu
 from ui.show.tables import add_header, download_button, texts_provenance
-from ui.state.params import parse_params
+from ui.state.params import get_params, parse_params, set_params
 from ui.state.session import own_query
 from viz.components.tree import tree as tree_view
 from viz.components.tree.tree import Kind, TreeNode
@@ -278,6 +283,45 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
     )
     bound_widget(GenerateOptions, "more", st.number_input, shown=many, min_value=1, max_value=MOST_MORE, width=110)
     bound_widget(GenerateOptions, "pick", st.segmented_control, required=True)
+
+
+def draw_sampling(options: GenerateOptions) -> None:
+    """Draw the controls of temperature, top-k, top-p and seed, if sampling is on."""
+    if not is_sampling(options):
+        return
+    columns = st.columns(4, vertical_alignment="bottom")
+    _hundredths(
+        "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
+        _("Divides the logits before sampling; higher: more varied."),
+    )  # fmt: skip
+    bound_widget(
+        GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
+    )
+    _hundredths(
+        "top_p", columns[2], "Top-p", TOP_PS, 1,
+        _("Draws from the fewest tokens whose probabilities reach this sum."),
+    )  # fmt: skip
+    with columns[3].container(horizontal=True, vertical_alignment="bottom"):
+        bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
+        st.button(
+            _("Resample"),
+            on_click=lambda: set_params(GenerateOptions, seed=(options.seed + 1) % 10_000_000),
+        )
+
+
+def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (the properties of a slider)
+    """Draw a slider for an option that is stored in hundredths."""
+    key = f"options_{name}"
+    st.session_state[key] = clamp(getattr(get_params(GenerateOptions), name), *ends) / 100
+    place.slider(
+        label,
+        min_value=ends[0] / 100,
+        max_value=ends[1] / 100,
+        step=step / 100,
+        key=key,
+        help=about,
+        on_change=lambda: set_params(GenerateOptions, **{name: round(100 * st.session_state[key])}),
+    )
 
 
 def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:

@@ -92,7 +92,8 @@ def test_heads_that_share_keys_write_greedily_and_the_link_restores_it(writers: 
 
 @pytest.mark.slow
 def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
-    page = writers.opened(pick="drawn", seed=1, more=5)
+    page = writers.opened(pick="drawn", seed=1, more=5, show="looks")
+    assert {one.key for one in page.slider} >= {"options_temperature", "options_top_p"}, "in every view"
     press(page, "Write more")
     path: tuple[int, ...] = ()
     for _ in range(5):
