@@ -91,3 +91,13 @@ function pictures(part) {
     head: payload.head,
   };
 }
+
+{
+  const page = document.scrollingElement;
+  /** Fade the right edge of the document while a part of the drawing is hidden behind it. */
+  const fade = () =>
+    document.body.classList.toggle("more", page.scrollLeft + page.clientWidth < page.scrollWidth - 1);
+  document.addEventListener("scroll", fade, { passive: true });
+  new ResizeObserver(fade).observe(page);
+  new MutationObserver(fade).observe(document.getElementById("vis"), { childList: true });
+}

@@ -57,6 +57,9 @@ body { margin: 0; padding: 8px 12px; font: 14px "Helvetica Neue", Helvetica, Ari
 p { margin: 8px 0; max-width: 60em }
 select { font: inherit; margin-right: 12px }
 body.dark { background: #121417; color: #e9e9e6; color-scheme: dark }
+body.more::after { content: ""; position: fixed; inset: 0 0 0 auto; width: 36px; pointer-events: none;
+  background: linear-gradient(to left, #fff, transparent) }
+body.dark.more::after { background: linear-gradient(to left, #121417, transparent) }
 .dark .head text, .dark .model svg > text { fill: #e9e9e6 }
 .dark .head .background { fill: #444 }
 .dark .neuron, .dark .model svg { background-color: #121417 !important }

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attention.mask import Mask
 from attention.record import Record, Unavailable
@@ -26,6 +26,7 @@ from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translat
 from viz.bertviz.vendor import SCRIPTS, policy, vendor
 from viz.bertviz.views import (
     MOST_BYTES,
+    WIDTHS,
     budget,
     describe_omissions,
     head_html,
@@ -339,6 +340,11 @@ def test_a_document_fits_the_height_it_asks_for(visit: Visit, served: Served, ki
     page = visit(f"{kind}-light")
     asked = height(kind, View(served.trace))
     assert asked - 130 < page.evaluate("document.body.offsetHeight") <= asked
+    expect(page.locator("body.more")).to_have_count(0)
+    page.set_viewport_size({"width": WIDTHS["head"] + 30, "height": 844})
+    expect(page.locator("body.more")).to_have_count(int(kind != "head"))  # the edge fades
+    page.evaluate("scrollTo(9999, 0)")
+    expect(page.locator("body.more")).to_have_count(0)
 
 
 def test_a_saved_document_opens_from_the_disk(page: Page, problems: Problems, tmp_path: Path) -> None:
