@@ -81,7 +81,7 @@ NOT_RENORMALISED = gettext_lazy("Special tokens are hidden, so rows sum to less 
 
 def draw_view_options(choice: ViewState, draw_more: Callable[[], None] | None = None) -> None:
     """Draw the popover of the view options, and in it a page's own, which ``draw_more`` draws."""
-    with st.popover(_("View options"), help=_("Whole words and special tokens.")):
+    with st.popover(_("View options"), help=_("Whole words, special tokens and more.")):
         _draw_switches(choice)
         if draw_more is not None:
             draw_more()

@@ -1,22 +1,70 @@
-"""The best pronoun head of the page's model: its score on held-out sentences, and a button that selects it."""
+"""The nouns that the heads link a text's pronoun to, and the model's best pronoun head with its score and button."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import streamlit as st
 
 from attention.head_names import head_label
+from attention.head_search import LEAST, expected_links, links, prefers_first, weight_above_expected
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from probing.statistics import LEVEL
-from ui.show.text import join_sentences
-from ui.state.selection import pronoun_in
+from ui.input.probes import is_likely_noun, written_word
+from ui.show.text import format_comma_list, in_points, join_sentences
+from ui.state.selection import load_baselines, pronoun_in
 from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
 from viz.components.page_scripts import open_at_top
 
 KEY = "pronoun_head"
 CLICKS = "pronoun_head_clicks"  # Session key of the number of clicks on the button.
+MOST_NOUNS = 3  # nouns named in a sentence
+
+
+def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
+    """Return a sentence with the number of heads that link the first pronoun to each earlier noun, or None.
+
+    A head counts for the noun furthest above baseline, if that is over LEAST. The text needs two earlier nouns, as
+    guessed by ``is_likely_noun``. Pairs of texts, cross-attention and signed values have no sentence.
+    """
+    source = None if view.trace.pair or view.crosses or view.is_signed else pronoun_in(view)
+    if source is None:
+        return None
+    names = earlier_noun_names(view, source)
+    if len(set(names.values())) < 2:
+        return None
+    cells = list(names)
+    usual, placed = expected_links(view, *load_baselines(choice, view), source, cells)
+    strengths = weight_above_expected(links(view, source, cells), usual, placed)
+    linking = prefers_first(strengths.max(axis=0))
+    counts = Counter(names[cells[at]] for at in strengths.argmax(axis=0)[linking])
+    named = [f"“{noun}” {count}" for noun, count in counts.most_common(MOST_NOUNS)]
+    more = ["…"] if len(counts) > MOST_NOUNS else []
+    return _(
+        "{linking} of {size} heads link “{source}” to an earlier noun, over {least} above baseline: {nouns}.",
+        linking=int(linking.sum()),
+        size=len(view.attending) * view.heads,
+        source=written_word(view, source),
+        least=in_points(LEAST),
+        nouns=format_comma_list(named + more),
+    )
+
+
+def earlier_noun_names(view: View, source: int) -> dict[int, str]:
+    """Return the cells of likely nouns before a pronoun, by index, each with its noun as written."""
+    words = View(view.trace, view.part, words=True)
+    start = view.queries[source].pieces[0]
+    nouns = {
+        token: written_word(words, at)
+        for at, word in enumerate(words.keys)
+        if word.pieces[1] <= start and is_likely_noun(words, at)
+        for token in range(*word.pieces)
+    }
+    return {at: nouns[cell.pieces[0]] for at, cell in enumerate(view.keys) if cell.pieces[0] in nouns}
 
 
 def describe_pronoun_head(found: PronounHeadScore, other: tuple[int, int] | None = None) -> str:
@@ -68,7 +116,7 @@ def draw_pronoun_head(trace: Trace, other: tuple[int, int] | None, *, scrolls: b
             _("Show pronoun head"),
             key=KEY,
             icon=":material/link:",
-            help=_("Scored on held-out sentences. Right: more weight on the antecedent than on the other candidate."),
+            help=_("Scored on held-out sentences: more weight on the antecedent than on the other candidate."),
             on_click=_select,
             args=(found,),
             width="content",

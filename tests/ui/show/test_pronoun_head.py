@@ -6,11 +6,17 @@ import re
 
 import pytest
 
+from attention.head_search import LEAST
 from attention.trace import ModelId
+from attention.view import View
+from inference import TraceRequest
+from inference.files.embedded import BERT
 from probing.pronoun_heads import stored_pronoun_head
-from tests.support.asking import asked
+from tests.support.asking import asked, notes
+from ui.run.head_answers import Words, ask_heads
 from ui.run.services import get_backend
-from ui.show.pronoun_head import KEY, describe_pronoun_head
+from ui.show.pronoun_head import KEY, describe_pronoun_head, describe_pronoun_links
+from ui.state.view_state import ViewState
 
 
 @pytest.mark.slow
@@ -42,3 +48,29 @@ def test_without_a_pronoun_in_a_single_text_it_is_hidden(query: dict[str, str]) 
 
 def test_an_unknown_model_has_no_pronoun_head() -> None:
     assert stored_pronoun_head(ModelId("headlight-bert", None, "encoder", "BertModel")) is None
+
+
+OWN = "Maria told Anna that she had won, and her dog saw it."
+
+
+@pytest.mark.slow
+def test_each_linking_head_counts_for_its_strongest_noun() -> None:
+    choice = ViewState(text=OWN)
+    for words in (False, True):
+        view = View(get_backend().trace(TraceRequest(choice.model, OWN)), words=words)
+        texts = [cell.text for cell in view.keys]
+        maria, anna, she = (texts.index(word) for word in ("maria", "anna", "she"))
+        answers = ask_heads(view, Words(she, maria, anna), False, choice)
+        linking = answers.strengths.max(axis=0) > LEAST
+        to_maria, to_anna = ((answers.strengths.argmax(axis=0) == at)[linking].sum() for at in (0, 1))
+        assert to_maria != to_anna
+        counted = dict(re.findall(r"“(\w+)” (\d+)", describe_pronoun_links(choice, view) or ""))
+        assert counted == {"Maria": str(to_maria), "Anna": str(to_anna)}
+    page = asked("explore", text=OWN)
+    assert any(f"{linking.sum()} of {linking.size} heads" in note for note in notes(page))
+
+
+def test_without_two_earlier_nouns_no_heads_are_counted() -> None:
+    for text in ("It rained, and the dog barked.", "小猫追老鼠，直到它累了。", "The dog saw it."):
+        view = View(get_backend().trace(TraceRequest(BERT, text)))
+        assert describe_pronoun_links(ViewState(text=text), view) is None

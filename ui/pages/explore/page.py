@@ -12,7 +12,7 @@ from attention.view import View
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.input.controls import head_name
-from ui.pages.explore.variants import draw_text_why, draw_variants, link_to_comparison
+from ui.pages.explore.variants import draw_text_why, draw_variants, link_to_comparison, variants_of
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
@@ -22,7 +22,7 @@ from ui.run.traces import id_of, read_trace, view_computation
 from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
-from ui.show.pronoun_head import draw_pronoun_head
+from ui.show.pronoun_head import describe_pronoun_links, draw_pronoun_head
 from ui.show.sections import draw_reading_help, open_section
 from ui.show.why_head import is_open
 from ui.state.session import get_view_state
@@ -97,29 +97,37 @@ def draw_measures(choice: ViewState, view: View, survey: HeadSummary, layer: int
 
 WHAT = gettext_lazy("A model has many **heads**. Each decides how much a word attends to every other word.")
 LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
-SAVE = gettext_lazy("All values, in a file that Headlight opens; up to 380 MB")
+SAVE = gettext_lazy("All values, as a Headlight file; up to 380 MB")
 
 
 def how_to_read() -> None:
     """Draw the help text."""
     draw_reading_help(
         _(
-            "- Rows are query tokens, columns key tokens. A row sums to one; in most models it is the softmax "
+            "- Rows are query tokens, columns key tokens. A row sums to one: in most models, the softmax "
             "of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
             "- The **baseline** of a weight is the larger of column mean and positional prior. Even the "
-            "largest weight of all heads may be below it.\n"
-            "- Much weight on [CLS], [SEP] or the first token often means that a head has nothing to do "
+            "largest weight may be below it.\n"
+            "- Much weight on [CLS], [SEP] or the first token often marks an idle head "
             "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
         )
     )
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """Draw the microscope, the download of the trace, the help text and the folded measures."""
+    """Draw the microscope, the download of the trace, the help text and the folded measures.
+
+    Above the microscope is the number of heads for each noun of a pronoun, unless a variant of the text has its own
+    sentence there.
+    """
+    above = st.container()
     shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not (is_unfolded() or is_open()))
     if shown is None:
         return
     view, survey, selection = shown
+    if variants_of(choice) is None and (sentence := describe_pronoun_links(choice, view)):
+        with above:
+            show_notice(sentence, role="status")
     draw_pronoun_head(trace, (selection["layer"], selection["head"]), scrolls=True)
     link_to_comparison(choice)
     draw_text_why(choice, view, selection)
