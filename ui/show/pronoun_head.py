@@ -22,7 +22,7 @@ from viz.components.page_scripts import open_at_top
 
 KEY = "pronoun_head"
 CLICKS = "pronoun_head_clicks"  # Session key of the number of clicks on the button.
-MOST_NOUNS = 3  # nouns named in a sentence
+MOST_NOUNS = 3  # nouns named in a sentence; the other nouns have a common count
 
 
 def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
@@ -41,16 +41,17 @@ def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
     usual, placed = expected_links(view, *load_baselines(choice, view), source, cells)
     strengths = weight_above_expected(links(view, source, cells), usual, placed)
     linking = prefers_first(strengths.max(axis=0))
-    counts = Counter(names[cells[at]] for at in strengths.argmax(axis=0)[linking])
+    counts = Counter(dict.fromkeys(names.values(), 0))
+    counts.update(names[cells[at]] for at in strengths.argmax(axis=0)[linking])
     named = [f"“{noun}” {count}" for noun, count in counts.most_common(MOST_NOUNS)]
-    more = ["…"] if len(counts) > MOST_NOUNS else []
+    rest = sum(count for _noun, count in counts.most_common()[MOST_NOUNS:])
     return _(
         "{linking} of {size} heads link “{source}” to an earlier noun, over {least} above baseline: {nouns}.",
         linking=int(linking.sum()),
         size=len(view.attending) * view.heads,
         source=written_word(view, source),
         least=in_points(LEAST),
-        nouns=format_comma_list(named + more),
+        nouns=format_comma_list([*named, f"… {rest}"] if rest else named),
     )
 
 

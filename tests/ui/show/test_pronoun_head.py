@@ -66,6 +66,10 @@ def test_each_linking_head_counts_for_its_strongest_noun() -> None:
         assert to_maria != to_anna
         counted = dict(re.findall(r"“(\w+)” (\d+)", describe_pronoun_links(choice, view) or ""))
         assert counted == {"Maria": str(to_maria), "Anna": str(to_anna)}
+    many = "The cat, the dog, the bird, the horse and the cow left because it rained."
+    said = describe_pronoun_links(choice, View(get_backend().trace(TraceRequest(choice.model, many)))) or ""
+    counts = [int(count) for count in re.findall(r"(?:”|…) (\d+)", said)]
+    assert (len(counts), sum(counts)) == (4, int(said.split()[0])), "three nouns, and the rest"
     page = asked("explore", text=OWN)
     assert any(f"{linking.sum()} of {linking.size} heads" in note for note in notes(page))
 
