@@ -30,7 +30,8 @@ from ui.run.services import get_backend
 from ui.run.traces import input_of, request_of
 from ui.show.text import format_strengths, in_points
 from ui.show.views import link_to_view
-from ui.show.why_head import Explained, ExplainedLink, Variant, draw_why
+from ui.show.why_head import Explained, ExplainedLink, Variant, draw_why, is_open
+from ui.state.selection import marked_target
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 
@@ -196,13 +197,14 @@ def link_to_comparison(choice: ViewState) -> None:
 
 
 def draw_text_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -> None:
-    """Draw the panel "Why this head?" for the selected link of a text."""
+    """Draw the panel "Why this head?" for the link that the microscope marks in a text."""
     asked = Explained(
         partial(question, choice, view),
         partial(set_view_state, facing="out"),
         partial(variant_question, choice, view),
     )
-    draw_why(view, selection, asked)
+    marked = {**selection, "target": marked_target(selection, view)} if is_open() else selection
+    draw_why(view, marked, asked)
 
 
 def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest:

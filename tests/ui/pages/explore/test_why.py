@@ -18,6 +18,7 @@ from ui.input.probes import LIBRARY
 from ui.pages.explore.variants import question
 from ui.run.services import get_backend
 from ui.show.why_head import KEY, TRAIL, describe_checks, pair_rows, selected_link, summary
+from ui.state.selection import marked_target
 from ui.state.view_state import ViewState
 
 TIRED = LIBRARY[0].text
@@ -70,6 +71,23 @@ def test_a_link_without_a_target_is_no_link() -> None:
     view = View(get_backend().trace(TraceRequest(BERT, TIRED)))
     assert selected_link(view, {**FIND, "target": None}) is None
     assert selected_link(view, {**FIND, "focus": None}) is None
+
+
+def test_a_text_without_a_chosen_target_explains_the_marked_word() -> None:
+    text = "The doctor asked the lawyer because she was curious."
+    view = View(get_backend().trace(TraceRequest(BERT, text)))
+    source, words = 7, range(1, 11)
+    chosen = {"layer": 5, "head": 8, "focus": source, "target": None, "order": "layer"}
+    rows = view.rows(source)
+    for order, row in (("layer", rows[5, 8]), ("focus", rows.max(axis=(0, 1)))):
+        largest = max((at for at in words if at != source), key=lambda at: row[at])
+        assert marked_target({**chosen, "order": order}, view) == largest
+    assert marked_target({**chosen, "focus": None}, view) is None
+    target = marked_target(chosen, view) or 0
+    page = asked("explore", model=BERT, text=text, layer=5, head=8)
+    page.session_state[KEY] = True
+    page.run()
+    assert any(f"“{view.keys[target].text}”" in note and re.search(r"[+−]\d\.\d\d", note) for note in notes(page))
 
 
 def test_a_head_among_the_parts_opens_its_own_decomposition() -> None:
