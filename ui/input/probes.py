@@ -201,6 +201,7 @@ VERBS = frozenset(
     )
 )
 PAST = re.compile("..[^e]ed$")  # the past tense of a regular verb, as in "stopped" but not in "bed" or "seed"
+ADVERB = re.compile("(?:ab|ib|ed|ing|ous|ful|ive)ly$")  # not "family" or "assembly"
 SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner precedes it
 
 
@@ -230,15 +231,17 @@ FUNCTION = 3  # class of function words, pronouns and determiners
 
 
 def _word_class(text: str) -> int:
-    """Return the class of a word: 0 if it may be a noun, 1 for an adjective, 2 for a verb, or FUNCTION.
+    """Return the class of a word: 0 if it may be a noun, 1 for an adjective or adverb, 2 for a verb, or FUNCTION.
 
     >>> [_word_class(word) for word in "The tired driver needed a seed when his bed broke".split()]
     [3, 1, 0, 2, 3, 0, 3, 3, 0, 2]
+    >>> [_word_class(word) for word in ("unbelievably", "family")]
+    [1, 0]
     """
     word = text.casefold()
     if word in FUNCTION_WORDS or word in DETERMINERS or word in SUBJECTS:
         return FUNCTION
-    if word in ADJECTIVES:
+    if word in ADJECTIVES or ADVERB.search(word):
         return 1
     return 2 if word in VERBS or PAST.search(word) else 0
 
@@ -257,7 +260,7 @@ def _noun_kind(view: View, cell: int) -> int:
 
 
 def _follows_determiner(view: View, cell: int) -> bool:
-    """Return True if a determiner precedes a word, with only ADJECTIVES in between."""
+    """Return True if a determiner precedes a word, with only adjectives and adverbs in between."""
     before = cell - 1
     while before >= 0 and _is_adjective(view, before):
         before -= 1
@@ -265,7 +268,7 @@ def _follows_determiner(view: View, cell: int) -> bool:
 
 
 def _is_adjective(view: View, cell: int) -> bool:
-    return view.keys[cell].text.casefold() in ADJECTIVES
+    return _word_class(view.keys[cell].text) == 1
 
 
 def _is_determiner(view: View, cell: int) -> bool:
