@@ -31,6 +31,7 @@ from ui.run.services import get_backend  # noqa: E402
 from ui.server import metrics  # noqa: E402
 from ui.server.metrics import RequestMetrics  # noqa: E402
 from ui.server.middleware import (  # noqa: E402
+    ChartPreload,
     CompressedScripts,
     Guard,
     OldAddresses,
@@ -72,6 +73,7 @@ app = st.App(
         Middleware(OldAddresses),
         Middleware(UploadLimit, settings=get_backend().settings),
         Middleware(VisitorCookie),
+        Middleware(ChartPreload),
         Middleware(CompressedScripts),
     ],
 )

@@ -143,6 +143,12 @@ def uploaded_files() -> UploadedFiles:
     return found
 
 
+def chart_script() -> str:
+    """Return the path of the script that draws Plotly charts, below the app's base path; "" if there is none."""
+    found = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")
+    return next((f"/static/js/{path.name}" for path in found), "")
+
+
 def inline_scripts() -> str:
     """Return hashes of the inline scripts in Streamlit's index.html, for the Content-Security-Policy."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")

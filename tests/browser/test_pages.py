@@ -21,7 +21,7 @@ from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
 from tests.support.repository import ROOT
 from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
-from ui.state.navigation import BY_VIEW, title_of
+from ui.state.navigation import BY_VIEW, CHART_VIEWS, title_of
 from ui.state.navigation import PAGES as PAGES_OF_APP
 
 FILES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -89,6 +89,7 @@ def drawn(page: Page, name: str) -> None:
 
 def test_every_page_can_be_visited() -> None:
     assert set(BY_VIEW) == set(VISITS), "a new view needs its line in VISITS"
+    assert {view for view, visit in VISITS.items() if CHART in visit.figure} == CHART_VIEWS
     assert {page.file for page in PAGES_OF_APP} == set(FILES), "a file in pages/ needs its line in navigation.py"
 
 

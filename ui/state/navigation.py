@@ -147,6 +147,23 @@ HIDDEN = (AppPage("classroom", gettext_lazy("Class"), "groups", {"classroom": ge
 PAGES = (*(page for pages in GROUPS.values() for page in pages), *HIDDEN)
 BY_PATH = {page.path: page for page in PAGES}
 BY_VIEW = {view: page for page in PAGES for view in page.views}
+# Views whose first figure is a Plotly chart.
+CHART_VIEWS = frozenset(
+    {
+        *(
+            "find",
+            "compare",
+            "why_attention",
+            "vectors",
+            "masked_words",
+            "next_sentence",
+            "answers",
+            "translate",
+            "generate",
+        ),
+        *("head_atlas", "atlas_search", "atlas_compare", "measure", "roles", "cause", "patching"),
+    }
+)
 # Addresses of earlier versions, if they differ from the name of the view.
 TUTORIALS = "tutorials"  # a former view with five themes; each is now a lesson
 OLD_PATHS = {

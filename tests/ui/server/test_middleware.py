@@ -1,4 +1,4 @@
-"""Redirects of the addresses of earlier versions, and compressed scripts."""
+"""Redirects of the addresses of earlier versions, and compressed and early scripts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+import streamlit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ui.server import middleware
-from ui.server.middleware import CompressedScripts, OldAddresses
+from ui.server.middleware import CHART_SCRIPT, ChartPreload, CompressedScripts, OldAddresses
 
 
 def answer(request: Request) -> PlainTextResponse:
@@ -26,7 +27,10 @@ def answer(request: Request) -> PlainTextResponse:
 @pytest.fixture
 def client() -> TestClient:
     routes = [Route("/{path:path}", answer, methods=["GET", "POST"])]
-    return TestClient(Starlette(routes=routes, middleware=[Middleware(OldAddresses)]), follow_redirects=False)
+    return TestClient(
+        Starlette(routes=routes, middleware=[Middleware(OldAddresses), Middleware(ChartPreload)]),
+        follow_redirects=False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,18 @@ def test_only_requests_for_pages_are_redirected(client: TestClient) -> None:
 def test_below_a_prefix_the_prefix_stays(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "BASE", "/some/path")
     assert client.get("/some/path/find").headers["location"] == "/some/path/?view=find"
+
+
+def test_the_script_of_charts_comes_with_a_view_that_begins_with_one(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(middleware, "BASE", "/some")
+    begins = {"/head_roles": True, "/": False, "/?view=find": True, "/tokens": False, "/no": False}
+    for path, does in begins.items():
+        found = client.get(f"/some{path}", headers={"accept": "text/html"}).headers
+        assert found.get("link") == (f"</some{CHART_SCRIPT}>; rel=modulepreload" if does else None)
+        assert "link" not in client.get(f"/some{path}").headers
+    assert (Path(streamlit.__file__).parent / f"static{CHART_SCRIPT}").is_file()
 
 
 SCRIPT = "const words = ['attention', 'attention'];\n" * 500

@@ -8,7 +8,7 @@
 // of a message or a click are scheduled by then. A component that is still waiting has aria-busy="true" in its own
 // markup, and needs no other code for it.
 //
-// This script also reruns the page after the server returns, and keeps a single history entry for each user action.
+// This script also draws charts in turn, reruns the page after the server returns, and keeps a single history entry for each user action.
 
 import {
   checkAnswerOnEnter,
@@ -17,6 +17,7 @@ import {
   componentHosts,
   createDebt,
   createRuns,
+  drawChartsInTurn,
   isDrawing,
   leaveFieldBeforeStep,
   mainRegion,
@@ -69,6 +70,7 @@ const waits = (host) => Boolean(host.shadowRoot?.querySelector('[aria-busy="true
 function createRest(page) {
   const runs = createRuns();
   const debt = createDebt(() => here.run());
+  const chartsDrawn = drawChartsInTurn();
   let timer = 0;
   let calm = 0; // consecutive checks without activity
 
@@ -84,7 +86,7 @@ function createRest(page) {
   }
   function look() {
     timer = 0;
-    calm = runs.ended() && !unfinished(page) ? calm + 1 : 0;
+    calm = runs.ended() && chartsDrawn() && !unfinished(page) ? calm + 1 : 0;
     if (calm < 2) timer = setTimeout(() => requestAnimationFrame(look), LOOK);
     else mark(true);
   }

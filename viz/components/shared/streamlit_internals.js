@@ -84,6 +84,59 @@ export const dataFrames = (
   page,
 ) => [.../** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("[data-testid=stDataFrame]"))];
 
+/**
+ * @typedef {HTMLElement & {_fullLayout?: object}} ChartElement an element with a layout after its chart is drawn
+ * @typedef {(chart: ChartElement, ...figure: unknown[]) => unknown} React Plotly's function that draws or updates a chart
+ */
+
+/**
+ * Turns for the first drawings of charts: the browser paints after each. Streamlit draws the charts of a page in a
+ * single task, so that the first would be visible only after the last. @param {() => Promise<void>} painted
+ */
+export function createTurns(painted) {
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  let waiting = 0;
+  return {
+    /** Return `react` with turns; a chart that left the page meanwhile is not drawn. @param {React} react */
+    inTurn: (react) => /** @type {React} */ (chart, ...figure) => {
+      if (chart._fullLayout) return react(chart, ...figure);
+      waiting++;
+      const drawn = last.then(() => chart.isConnected ? react(chart, ...figure) : null).finally(() => waiting--);
+      last = drawn.catch(() => {}).then(painted);
+      return drawn;
+    },
+    areOver: () => waiting === 0,
+  };
+}
+
+const LONGEST = 100; // ms, since a hidden page paints no frame
+
+/** Wait until the browser has painted. @returns {Promise<void>} */
+const nextPaint = () =>
+  new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, LONGEST);
+  });
+
+/** Draw charts in turn; Plotly's script may run before or after. Return a function: are all drawn? */
+export function drawChartsInTurn() {
+  const turns = createTurns(nextPaint);
+  const place = /** @type {{Plotly?: {react: React}}} */ (/** @type {unknown} */ (globalThis));
+  let plotly = place.Plotly;
+  if (plotly) plotly.react = turns.inTurn(plotly.react);
+  Object.defineProperty(place, "Plotly", {
+    configurable: true,
+    get: () => plotly,
+    /** @param {{react: React}} library */
+    set(library) {
+      plotly = library;
+      library.react = turns.inTurn(library.react);
+    },
+  });
+  return turns.areOver;
+}
+
 /** Call `back` whenever the page is connected again after a loss. @param {Document} page @param {() => void} back */
 export function watchConnection(page, back) {
   const app = page.querySelector(APP);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { checkStreamlit, createDebt, createRuns, EXPECTED, fieldsOf } from "./streamlit_internals.js";
+import { checkStreamlit, createDebt, createRuns, createTurns, EXPECTED, fieldsOf } from "./streamlit_internals.js";
 
 const bytes = (...values) => new Uint8Array(values);
 const HASH = [0x0a, 2, 0x61, 0x62]; // field 1, "ab"
@@ -93,6 +93,46 @@ describe("a run that is owed", () => {
   test("that nobody owes is not asked for", () => {
     const debt = createDebt(() => assert.fail("asked for"));
     debt.sent(OF_FRAGMENT);
+  });
+});
+
+describe("the first drawings of charts", () => {
+  const later = () => new Promise((done) => setTimeout(done));
+  /** Return turns, and the names of drawn charts and of paints in their order. */
+  const drawing = () => {
+    const order = [];
+    const turns = createTurns(() => later().then(() => void order.push("paint")));
+    const draw = turns.inTurn((chart) => {
+      order.push(chart.name);
+      if (chart.name === "wrong") throw new Error("wrong");
+      chart._fullLayout = {};
+      return chart;
+    });
+    return { order, turns, draw };
+  };
+  test("have a paint between them, also after an error", async () => {
+    const { order, turns, draw } = drawing();
+    assert.equal(turns.areOver(), true);
+    const first = { name: "a", isConnected: true };
+    const drawn = [first, { name: "wrong", isConnected: true }, { name: "b", isConnected: true }].map((one) =>
+      draw(one)
+    );
+    assert.equal(turns.areOver(), false);
+    await assert.rejects(drawn[1]);
+    assert.equal(await drawn[0], first);
+    await drawn[2];
+    assert.deepEqual(order, ["a", "paint", "wrong", "paint", "b"]);
+    assert.equal(turns.areOver(), true);
+  });
+  test("leave out a chart that left the page, and an update does not wait", async () => {
+    const { order, turns, draw } = drawing();
+    draw({ name: "a", isConnected: true });
+    const gone = draw({ name: "gone", isConnected: false });
+    draw({ name: "old", isConnected: true, _fullLayout: {} });
+    assert.deepEqual(order, ["old"]);
+    assert.equal(await gone, null);
+    assert.deepEqual(order, ["old", "a", "paint"]);
+    assert.equal(turns.areOver(), true);
   });
 });
 
