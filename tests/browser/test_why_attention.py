@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
@@ -20,7 +20,9 @@ def test_the_model_s_width_and_the_text_s_length_come_first_and_a_slider_changes
     said = page.get_by_role("status").filter(has_text="n² · d").first
     expect(said).to_contain_text(re.compile(r"n = 16 .*d = 384,.* 0\.0417 .*n² · d = 98,304,"), timeout=PATIENCE)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".js-plotly-plot")).to_have_count(8)
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    click(page.get_by_text("Trained networks", exact=True))
+    expect(page.locator(".js-plotly-plot")).to_have_count(8, timeout=PATIENCE)
     read(page, "One two three.")
     expect(said).to_contain_text(re.compile(r"n = 6 .*d = 384,"), timeout=PATIENCE)
     expect(page).not_to_have_url(re.compile(r"[?&]n="))

@@ -142,6 +142,7 @@ SECTIONS = {
     "atlas_distances": "atlas_distances_open",
     "break_head_map": "break_head_others",
     "order_heads": "order_sensitivity",
+    "why_accuracy": "why_recorded",
 }
 
 # The modules that import ``draw_notebook_menu``.
@@ -250,7 +251,7 @@ METHODS: list[tuple[str, dict[str, Any], str, str, tuple[str, ...]]] = [
     (
         "why_attention",
         {},
-        "",
+        "why_recorded",
         "why_accuracy",
         ("task “recall”", "800 steps of 64 texts, seeds 0, 1, 2", "256 unseen texts per distance", "Guessing: 0.125"),
     ),

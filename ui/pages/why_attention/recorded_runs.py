@@ -32,6 +32,7 @@ from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import BEYOND, MOMENTS, WITHIN, WITHOUT, WhyAttentionOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button
 from ui.show.text import format_comma_list, join_sentences
 from viz.figures.theme import Figure
@@ -54,6 +55,7 @@ ASKED = {
         "Zeros and ones: is the number of ones so far odd? Distance: the length of the text, whose last answer counts."
     ),
 }
+KEY = "why_recorded"  # session key of the section, True while it is open
 UNIT = gettext_lazy("accuracy")
 # The numbers of a curve's seeds and of their mean, and those of ablations at trained distances and beyond.
 CURVES = """\
@@ -78,9 +80,17 @@ def _computation(code: str, **names: Any) -> Computation:
 
 
 def draw_recorded(options: WhyAttentionOptions) -> None:
+    """Draw the section of the recorded runs; a link that changes their task or moment opens it."""
+    if (options.task, options.when) != (WhyAttentionOptions.task, WhyAttentionOptions.when):
+        st.session_state.setdefault(KEY, True)
+    if section := open_section(_("Trained networks"), KEY):
+        with section:
+            _draw_runs(options)
+
+
+def _draw_runs(options: WhyAttentionOptions) -> None:
     """Draw the widgets, descriptions and figures of the recorded runs."""
     found = load_recorded()
-    st.subheader(_("Networks trained on the same data"))
     st.caption(describe_networks(found))
     with st.container(horizontal=True):
         bound_widget(WhyAttentionOptions, "task", st.segmented_control, required=True)
