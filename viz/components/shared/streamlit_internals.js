@@ -86,7 +86,7 @@ export const dataFrames = (
 
 /**
  * @typedef {HTMLElement & {_fullLayout?: object}} ChartElement an element with a layout after its chart is drawn
- * @typedef {(chart: ChartElement, ...figure: unknown[]) => unknown} React Plotly's function that draws or updates a chart
+ * @typedef {(chart: ChartElement, ...figure: unknown[]) => unknown} React Plotly's function that draws a chart
  */
 
 /**
