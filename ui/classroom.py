@@ -10,7 +10,7 @@ import streamlit as st
 from classroom.errors import NotInClass, no_room, too_long_view
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
-from ui.class_questions import reply
+from ui.class_reply import draw_reply
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -249,7 +249,7 @@ def _bar(code: str, seen: StudentView) -> None:
                 on_change=lambda: store().set_hand(code, visitor_secret(), st.session_state[f"class_lost_{code}"]),
                 help=_("Your teacher sees how many students are lost, and their names."),
             )
-        reply(code, seen)
+        draw_reply(code, seen)
 
 
 def _describe_state(code: str, view: str | None, alone: bool) -> str:

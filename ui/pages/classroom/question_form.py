@@ -12,7 +12,7 @@ from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIO
 from classroom.store import MOST_ROOMS
 from i18n import _, gettext_lazy, translate
 from inference import UserError
-from ui.class_questions import draw_ask_button
+from ui.class_reply import draw_ask_button
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.services import get_backend

@@ -14,7 +14,7 @@ from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
 from i18n import _
-from ui.class_questions import answers, draw_reveal_button, open_question_number
+from ui.class_reply import draw_answers, draw_reveal_button, open_question_number
 from ui.classroom import show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
@@ -142,7 +142,7 @@ def _draw_latest(code: str, board: TeacherView, number: int) -> None:
             "\n".join(f"- {escape_except_emphasis(format_answer(question, option))}" for option in question.options)
         )
     if board.revealed:
-        answers(question, board.answers_to(number), "desk_answers")
+        draw_answers(question, board.answers_to(number), "desk_answers")
         return
     draw_reveal_button(code, board, number)
 
@@ -157,7 +157,7 @@ def _draw_privately(code: str, board: TeacherView) -> None:
         number = st.selectbox(_("Question"), numbers, key=f"desk_question_{board.asked}", width=120)
         question = board.questions[number - 1]
         st.markdown(escape_except_emphasis(format_prompt(question)))
-        answers(question, board.answers_to(number), "desk_peek")
+        draw_answers(question, board.answers_to(number), "desk_peek")
         if board.revealed and number != board.asked:
             draw_reveal_button(code, board, number)
 

@@ -16,7 +16,7 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import format_answer, markdown_of, right_answer
-from ui.class_questions import answers, draw_ask_button, draw_reveal_button, open_question_number
+from ui.class_reply import draw_answers, draw_ask_button, draw_reveal_button, open_question_number
 from ui.classroom import EVERY
 from ui.pages.lessons.answers import EXACT, Key, answer_at, note
 from ui.pages.lessons.current_lesson import NamedLesson, is_teacher
@@ -158,7 +158,7 @@ def draw_class_answers(key: Key, question: LessonQuestion) -> None:
         return
     asked = board.questions[board.asked - 1]
     if is_asked(asked, key, question):
-        answers(asked, board.answers_to(board.asked), "lesson_class_answers")
+        draw_answers(asked, board.answers_to(board.asked), "lesson_class_answers")
 
 
 def _adopt(key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:
@@ -245,7 +245,7 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         if right.is_share:
             return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)
         # A class accepts a share and a percentage if the correct answer is a percentage.
-        # A count is a whole number with the tolerance of exact answers, or a whole number as its tolerance.
+        # A count: a whole number whose tolerance is that of exact answers, or is whole itself.
         is_whole = float(right.answer).is_integer() and (tolerance <= EXACT or float(tolerance).is_integer())
         is_count = is_whole and not right.is_percentage
         truth = f"{right.answer:g}{PERCENT if right.is_percentage else ''}"
@@ -254,7 +254,7 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
 
 
 def _head_range(question: LessonQuestion, seen: StepView) -> dict[str, Any]:
-    """Return the numbers of layers and of heads from which a step's head is picked; nothing if it asks for no head."""
+    """Return the numbers of layers and of heads for a question about a head, else an empty dictionary."""
     if question.kind != "head" or seen.view is None:
         return {}
     return {"layers": seen.view.layers, "heads": seen.view.heads}

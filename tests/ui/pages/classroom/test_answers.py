@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from classroom.question import Question
-from ui import class_questions
+from ui import class_reply
 
 HEAD = Question("head", "Which head?", truth="3.7")
 
@@ -16,8 +16,8 @@ HEAD = Question("head", "Which head?", truth="3.7")
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[go.Figure]:
     """Return the list to which each drawn chart is added."""
     figures: list[go.Figure] = []
-    monkeypatch.setattr(class_questions, "draw_chart", lambda figure, *_values, **_more: figures.append(figure))
-    monkeypatch.setattr(class_questions, "show_notice", lambda *_values, **_more: None)
+    monkeypatch.setattr(class_reply, "draw_chart", lambda figure, *_values, **_more: figures.append(figure))
+    monkeypatch.setattr(class_reply, "show_notice", lambda *_values, **_more: None)
     return figures
 
 
@@ -28,7 +28,7 @@ def rows(figure: go.Figure) -> list[tuple[str, int]]:
 
 def test_an_impossible_head_is_one_bar(drawn: list[go.Figure]) -> None:
     for impossible in ("99.1", "2.300", "5.11"):
-        class_questions.answers(HEAD, ["3.7", "3.7", impossible], "key")
+        class_reply.draw_answers(HEAD, ["3.7", "3.7", impossible], "key")
     assert rows(drawn[0]) == [("✓ 3-7", 2), ("99-1", 1)]
     assert rows(drawn[1])[1] == ("2-300", 1)
     assert len({figure.layout.height for figure in drawn}) == 1
@@ -38,13 +38,13 @@ def test_many_answers_are_the_most_frequent_and_all_others(
     drawn: list[go.Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = [f"{layer}.{head}" for layer in range(10) for head in range(10)]
-    class_questions.answers(HEAD, [*said, "3.7"], "key")
+    class_reply.draw_answers(HEAD, [*said, "3.7"], "key")
     (figure,) = drawn
-    assert len(rows(figure)) == class_questions.MOST_HEADS + 1
+    assert len(rows(figure)) == class_reply.MOST_HEADS + 1
     assert rows(figure)[0] == ("✓ 3-7", 2)
     assert rows(figure)[-1] == ("all others", 88)
     listed: list[str] = []
     monkeypatch.setattr(st, "markdown", listed.append)
-    class_questions.answers(Question("text", "Why?"), ["No.", *(f"Yes {at}" for at in range(40)), "no."], "key")
+    class_reply.draw_answers(Question("text", "Why?"), ["No.", *(f"Yes {at}" for at in range(40)), "no."], "key")
     lines = listed[0].split("\n")
-    assert (lines[0], len(lines), lines[-1]) == (r"- No\. × 2", class_questions.MOST + 1, "- … (+ 11)")
+    assert (lines[0], len(lines), lines[-1]) == (r"- No\. × 2", class_reply.MOST + 1, "- … (+ 11)")

@@ -31,9 +31,12 @@ from viz.figures.token_bars import bars
 
 MOST, MOST_HEADS = 30, 12  # Maximum number of answers drawn, and of heads.
 LABEL_WIDTH, LABEL_LINES = 22, 3  # characters in a line of an answer at its bar, and lines
+PROBLEM, FIELD = "class_problem", "_field"  # Session key of a refusal, and the end of the keys of the field.
+# Session key: the place (``place_of``) where the answers were first shown, by (code, question).
+REVEALED = "class_revealed"
 
 
-def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
+def draw_answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
     """Draw the students' answers ``said`` to a teacher's question.
 
     Sentences are a list, and other answers a bar chart, the most frequent first; the last line or bar counts all
@@ -140,13 +143,7 @@ def _without_stop(answer: str) -> str:
     return answer.rstrip().removesuffix(".").removesuffix("。")
 
 
-PROBLEM, FIELD = "class_problem", "_field"
-REVEALED = (
-    "class_revealed"  # Session key: the place (``place_of``) where the answers were first shown, by (code, question).
-)
-
-
-def reply(code: str, seen: StudentView) -> None:
+def draw_reply(code: str, seen: StudentView) -> None:
     """Draw a field to answer the teacher's question, or the class's answers if they are revealed.
 
     If the student has answered already, the field is in a collapsed expander below the question and the answer.
@@ -160,41 +157,41 @@ def reply(code: str, seen: StudentView) -> None:
         first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), here)
         with st.expander(_("Question {number}", number=number), expanded=first == here):
             st.markdown(escape_except_emphasis(format_prompt(question)))
-            answers(question, seen.said, f"class_answers_{number}", own=seen.own)
+            draw_answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
-    _prompt(question, number)
+    _draw_prompt(question, number)
     if seen.own is None:
-        _form(code, number, question, None)
+        _draw_form(code, number, question, None)
     else:
         show_notice(_("Your answer: {own}.", own=_without_stop(format_answer(question, seen.own))), role="status")
         with st.expander(_("Change my answer"), bool(problem)):
-            _form(code, number, question, seen.own)
+            _draw_form(code, number, question, seen.own)
     if problem:
         show_notice(problem)
 
 
-def _prompt(question: Question, number: int) -> None:
+def _draw_prompt(question: Question, number: int) -> None:
     st.markdown(
         _("**Question {number}.** {prompt}", number=number, prompt=escape_except_emphasis(format_prompt(question)))
     )
 
 
-def _form(code: str, number: int, question: Question, own: str | None) -> None:
+def _draw_form(code: str, number: int, question: Question, own: str | None) -> None:
     """Draw the controls for the answer to a question."""
     key = f"class_reply_{code}_{number}"
     with st.form(key, border=False):
-        _field(question, key, own)
+        _draw_field(question, key, own)
         st.form_submit_button(
             _("Answer"),
             on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
             help=_("Only your teacher sees it, until all answers are shown without names"),
         )
     if question.kind == "head":
-        _shown_head(code, number)
+        _draw_head_button(code, number)
 
 
-def _field(question: Question, key: str, own: str | None) -> None:
+def _draw_field(question: Question, key: str, own: str | None) -> None:
     if question.kind == "choice":
         at = question.options.index(own) if own in question.options else None
         texts = {option: escape_except_emphasis(format_answer(question, option)) for option in question.options}
@@ -211,7 +208,7 @@ def _field(question: Question, key: str, own: str | None) -> None:
     st.text_input(_("Your answer"), shown, LONGEST_ANSWER, key=key + FIELD, help=hint, placeholder=hint)
 
 
-def _shown_head(code: str, number: int) -> None:
+def _draw_head_button(code: str, number: int) -> None:
     """Draw a button that answers with the selected head, if a head is selected."""
     choice = get_view_state()
     if choice.layer is not None and choice.head is not None:
