@@ -1,4 +1,4 @@
-"""The form in which a teacher writes a question to the students; its draft survives other pages and reloads."""
+"""The form for a teacher's question to the students; its draft survives other pages and reloads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.state.session import get_view_state
-from ui.state.view_state import ViewState
+from ui.state import classroom
+from ui.state.view_state import parse
 from ui.state.visitor_values import VisitorValues
 
 NAMES = {
@@ -33,6 +33,11 @@ KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
 )
 EMPTY = {KIND: "word", PROMPT: "", OPTIONS: "", TRUTH: ""}
 DRAFT = "classroom_draft"  # Session key of the form's values by the key of their widget.
+# Views of heads of the model in their address; in other views a substitute, a second model or no model may answer.
+HEAD_VIEWS = (
+    *("explore", "find", "break_head", "bertviz_views", "similarity"),
+    *("step_by_step", "block", "whole_pass", "measure", "roles"),
+)
 _DRAFTS: VisitorValues[dict[str, str]] = VisitorValues(MOST_ROOMS)
 
 
@@ -119,13 +124,21 @@ def with_truth(question: Question, typed: str) -> Question:
     return replace(question, truth=truth, is_share=is_share)
 
 
-def with_head_range(question: Question, choice: ViewState) -> Question:
-    """Return a question with the numbers of layers and of heads of the teacher's model; unchanged if it cannot run."""
+def with_head_range(question: Question, presented: str | None) -> Question:
+    """Return a question with the numbers of layers and of heads of the model that the class sees.
+
+    ``presented`` is the URL that the teacher presents, or None. The question is unchanged if its view may use another
+    model than the URL's, or an opened trace, or if the model cannot run.
+    """
+    found = None if presented is None else classroom.presented_view(presented)
+    if found is None or found[0] not in HEAD_VIEWS:
+        return question
+    choice = parse(found[1])[0]
+    if choice.opened:
+        return question
     try:
-        trace = None if choice.opened else get_backend().trace(request_of(choice))
+        trace = get_backend().trace(request_of(choice))
     except UserError:
-        trace = None
-    if trace is None:
         return question
     stacks = [trace.records(part) for part in trace.parts]
     return replace(question, layers=max(map(len, stacks)), heads=max(one.heads for stack in stacks for one in stack))
@@ -138,7 +151,7 @@ def _ask(code: str) -> None:
         kind = state[KIND]
         question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
         if kind == "head":
-            question = with_head_range(question, get_view_state())
+            question = with_head_range(question, store().board(code, visitor_secret()).view)
         if truth := state[TRUTH].strip():
             question = with_truth(question, truth)
         store().ask(code, visitor_secret(), question)

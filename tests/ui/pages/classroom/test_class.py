@@ -17,6 +17,7 @@ from tests.support.repository import ROOT
 from tests.support.words import english
 from ui.pages.classroom import page as door_module
 from ui.pages.classroom import teacher_view as desk_module
+from ui.pages.classroom.question_form import with_head_range
 from ui.pages.classroom.teacher_view import invitations, join_link
 from ui.run import classes, network
 from ui.run.fine_tuning import NOBODY, hash_cookie
@@ -268,7 +269,10 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     assert "- yes\n- no" in marks(desk)
     ask(desk, "head", "Which head?", truth="3")
     assert any("not a head" in said for said in notes(desk, "refusal"))
+    teacher = next(_teachers(desk))
+    classes.store().present(code, teacher, "/?text=A+cat.")
     ask(desk, "head", "Which head?", truth="3-7")
+    classes.store().share(code, teacher, False)
     seat.run()
     seat.text_input(key=f"class_reply_{code}_2_field").input("seven")
     press(seat, "Answer")
@@ -278,8 +282,20 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     press(seat, "Answer")
     assert [re.findall(r"\d+", said) for said in notes(seat, "refusal")] == [["9", "40", "0", "5", "0", "11"]]
     assert seat.text_input(key=f"class_reply_{code}_2_field").value == "9-40"
-    rows = classes.store().board(code, next(iter(_teachers(desk)))).rows()
+    rows = classes.store().board(code, teacher).rows()
     assert [(number, said) for number, _prompt, _who, said, *_truth in rows] == [(1, "no"), (2, "")]
+    ask(desk, "head", "Which head?", truth="9-40")  # Nothing is presented, so students may see any model.
+    classes.store().answer(code, identity(seat), 3, "12-3")
+    for presented, size in {
+        "/?view=find&text=A+cat.": (6, 12),
+        "/text_generation?text=A+cat.": (0, 0),  # Another model answers.
+        "/compare?text=A+cat.": (0, 0),  # There may be a second model.
+        "/?text=A+cat.&model=nobody/none": (0, 0),
+        "/?opened=abc": (0, 0),
+        "/nowhere": (0, 0),
+    }.items():
+        found = with_head_range(Question("head", "?"), presented)
+        assert (found.layers, found.heads) == size, presented
 
 
 def _teachers(desk: AppTest) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.view import View
 from classroom.errors import NotInClass
 from classroom.question import COUNTS, SHARES, TranslatedQuestion, format_truth, is_correct
 from classroom.store import Store
@@ -21,6 +23,7 @@ from tests.support.cases import loop_over
 from tests.support.clicking import picture
 from tests.support.repository import ROOT
 from tests.support.savedfiles import Saved
+from tests.support.traces import sentence_trace
 from ui.pages.lessons.class_questions import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
@@ -40,7 +43,12 @@ def test_each_kind_is_asked_as_a_class_answers_it() -> None:
     made = class_question(KEY, choice, CheckedAnswer("b", NOTHING), seen)
     assert (made.kind, made.options, made.truth) == ("choice", ("left", "right"), "right")
     made = class_question(KEY, LessonQuestion("head", ASK), CheckedAnswer((3, 1), NOTHING), seen)
-    assert (made.kind, made.truth) == ("head", "3.1")
+    assert (made.kind, made.truth, made.layers, made.heads) == ("head", "3.1", 0, 0)
+    shown = replace(seen, view=View(sentence_trace()))
+    for right in (CheckedAnswer((3, 1), NOTHING), None):
+        made = class_question(KEY, LessonQuestion("head", ASK), right, shown)
+        assert (made.layers, made.heads) == (2, 3)
+    assert not class_question(KEY, LessonQuestion("word", ASK), None, shown).layers
     made = class_question(KEY, LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
     share = CheckedAnswer(0.68, NOTHING, tolerance=0.01, is_share=True)
