@@ -19,6 +19,8 @@ Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 PERCENT = "%"
+LARGEST = 1e12  # Numbers of this size or above are refused.
+STORED_DIGITS, SHOWN_DIGITS = 12, 6  # significant digits of a stored answer, and of a shown one
 DIGITS = 4  # A correct number of so many digits is shown as it is.
 # Examples of answers, without words: of a count, of a share, and of any number.
 COUNTS, SHARES, NUMBERS = "12", "0.25, 25%", "12, 0.25, 25%"
@@ -115,12 +117,12 @@ class Question:
         return self._head(said) if self.kind == "head" else said
 
     def _number(self, said: str) -> str:
-        """Return a finite number as it is stored, with its percent sign if it has one; a count has none.
+        """Return a number as it is stored, with its percent sign if it has one; a count has none.
 
-        Fractions are rounded.
+        Fractions become decimals.
 
         >>> Question("number", "How many?", is_count=True).normal("36.0"), Question("number", "?").normal("1/3")
-        ('36', '0.3333')
+        ('36', '0.333333333333')
         """
         plain = unicodedata.normalize("NFKC", said)
         number = plain.removesuffix(PERCENT)
@@ -129,12 +131,11 @@ class Question:
             value = float(above) / float(below if bar else 1)
         except (ValueError, ZeroDivisionError):
             value = math.nan
-        if not math.isfinite(value) or (self.is_count and number != plain):
+        if not abs(value) < LARGEST or (self.is_count and number != plain):  # NaN is refused, too.
             raise NotInClass(
                 gettext_lazy("“{said}” is not a number such as {example}.", said=said[:80], example=self.example)
             )
-        digits = max(DIGITS, len(str(abs(int(value))))) if bar else 12
-        return f"{value:.{digits}g}{plain[len(number) :]}"
+        return f"{value:.{STORED_DIGITS}g}{plain[len(number) :]}"
 
     def _head(self, said: str) -> str:
         found = parse_head(said)
@@ -316,13 +317,21 @@ def _plain(text: str) -> str:
 
 
 def format_answer(question: Question, answer: str) -> str:
-    """Format a stored answer for display; a choice is translated, and a head "3.7" becomes "3-7".
+    """Format a stored answer for display: a choice is translated, and a head "3.7" becomes "3-7".
+
+    A number has at most SHOWN_DIGITS significant digits, or more if it has more before its decimal point.
 
     >>> format_answer(Question("head", "Which?"), "3.7"), format_answer(Question("number", "How much?"), "3.7")
     ('3-7', '3.7')
+    >>> [format_answer(Question("number", "?"), said) for said in ("0.666666666667", "33.3333333333%", "1234567.8")]
+    ['0.666667', '33.3333%', '1234568']
     """
     if question.kind == "choice" and answer in question.options and (found := _translation(question)):
         return found.options[question.options.index(answer)]
+    if question.kind == "number" and answer:
+        number = answer.removesuffix(PERCENT)
+        digits = max(SHOWN_DIGITS, len(str(abs(int(float(number))))))
+        return f"{float(number):.{digits}g}{answer[len(number) :]}"
     return answer.replace(".", "-") if question.kind == "head" else answer
 
 

@@ -204,7 +204,8 @@ def _draw_field(question: Question, key: str, own: str | None) -> None:
         "text": _("A sentence of your own"),
     }
     hint = helps[question.kind]
-    shown = format_answer(question, own or "")
+    # The field has all digits of a number.
+    shown = own or "" if question.kind == "number" else format_answer(question, own or "")
     st.text_input(_("Your answer"), shown, LONGEST_ANSWER, key=key + FIELD, help=hint, placeholder=hint)
 
 
