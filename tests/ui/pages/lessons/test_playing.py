@@ -116,6 +116,7 @@ def test_only_check_gives_a_verdict() -> None:
         assert not verdicts & set(notes(page))
         pressed(page, "lesson_attention_1_check")
         assert verdicts & set(notes(page)) == {verdict}
+        assert any(expander.label.startswith("Worksheet: 1 of") for expander in page.expander)  # A wrong answer, too.
     pressed(page, "lesson_attention_1_check")
     assert verdicts & set(notes(page)) == {"Right."}
     assert page.session_state["lesson_answers"]["attention", 1].tries == 2  # The same answer is not another try.
@@ -123,11 +124,12 @@ def test_only_check_gives_a_verdict() -> None:
 
 @pytest.mark.slow
 def test_a_solved_question_stays_solved_after_a_wrong_answer() -> None:
-    page = asked("lessons", lesson="attention", step="1")
+    page, question = asked("lessons", lesson="attention", step="1"), come_along()["attention"].steps[1].question
+    assert question is not None
     for typed in ("5", "7"):
         page.text_input(key="lesson_attention_1_number").set_value(typed)
         pressed(page, "lesson_attention_1_check")
-        assert any(expander.label.startswith("Worksheet: 1 of") for expander in page.expander)
+        assert question.reveal.in_language("en") in [one.value for one in page.markdown]
     assert "Not right." in notes(page), "the answer is below, so there is nothing to try again"
     assert str(NOT_YET) not in notes(page)
 

@@ -111,6 +111,10 @@ def test_no_step_asks_for_clicks_that_show_nothing(subtests: pytest.Subtests) ->
                 assert "点" not in step.text.in_language("zh")
 
 
+def test_a_view_that_prints_the_sought_number_is_withheld() -> None:
+    assert [withheld_part(step_of("break_head", at)) for at in range(4)] == [VIEW] * 4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ORDER)
 def test_the_view_is_whole_after_the_first_answer(subtests: pytest.Subtests, name: str) -> None:

@@ -156,10 +156,10 @@ def test_a_prediction_has_no_numbers() -> None:
 
 
 def test_no_table_lacks_numbers() -> None:
-    for lesson in come_along().values():
-        for step in lesson.steps:
-            found = [] if step.question is None else worksheet.question_tables(step, step.question)
-            assert all(len(table.names) > 1 for table in found), step.title
+    steps = [step for lesson in come_along().values() for step in lesson.steps]
+    found = [table for step in steps if step.question for table in worksheet.question_tables(step, step.question)]
+    assert found
+    assert min(len(table.names) for table in found) > 1
 
 
 @pytest.mark.usefixtures("answers")
