@@ -89,34 +89,55 @@ export const dataFrames = (
  * @typedef {(chart: ChartElement, ...figure: unknown[]) => unknown} React Plotly's function that draws a chart
  */
 
+const LONGEST_TURN = 5_000; // ms until the next chart is drawn even if Plotly has not finished this one
+
+/** Wait until a promise has settled, for at most `limit` ms. @param {Promise<unknown>} promise @param {number} limit */
+const settle = (promise, limit) =>
+  new Promise((done) => {
+    const timer = setTimeout(done, limit);
+    promise.catch(() => {}).finally(() => done(clearTimeout(timer)));
+  });
+
 /**
  * Turns for the first drawings of charts: the browser paints after each. Streamlit draws the charts of a page in a
- * single task, so that the first would be visible only after the last. @param {() => Promise<void>} painted
+ * single task, so that the first would be visible only after the last. A turn ends after `limit` ms at the latest.
+ * @param {() => Promise<void>} painted @param {number} [limit]
  */
-export function createTurns(painted) {
+export function createTurns(painted, limit = LONGEST_TURN) {
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();
   let waiting = 0;
+  /** @type {WeakSet<React>} */
+  const withTurns = new WeakSet();
   return {
-    /** Return `react` with turns; a chart that left the page meanwhile is not drawn. @param {React} react */
-    inTurn: (react) => /** @type {React} */ (chart, ...figure) => {
-      if (chart._fullLayout) return react(chart, ...figure);
-      waiting++;
-      const drawn = last.then(() => chart.isConnected ? react(chart, ...figure) : null).finally(() => waiting--);
-      last = drawn.catch(() => {}).then(painted);
-      return drawn;
+    /**
+     * Return `react` with turns, or unchanged if it has turns already: it would wait for itself. A chart that left the
+     * page meanwhile is not drawn. @param {React} react
+     */
+    inTurn(react) {
+      if (withTurns.has(react)) return react;
+      /** @type {React} */
+      const inTurn = (chart, ...figure) => {
+        if (chart._fullLayout) return react(chart, ...figure);
+        waiting++;
+        const drawn = last.then(() => chart.isConnected ? react(chart, ...figure) : null);
+        last = last.then(() => settle(drawn, limit)).finally(() => waiting--).then(painted);
+        return drawn;
+      };
+      withTurns.add(inTurn);
+      return inTurn;
     },
     areOver: () => waiting === 0,
   };
 }
 
-const LONGEST = 100; // ms, since a hidden page paints no frame
+const LONGEST_FRAME = 100; // ms, since a hidden page paints no frame
 
 /** Wait until the browser has painted. @returns {Promise<void>} */
 const nextPaint = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));
-    setTimeout(done, LONGEST);
+    setTimeout(done, LONGEST_FRAME);
   });
 
 /** Draw charts in turn; Plotly's script may run before or after. Return a function: are all drawn? */
@@ -124,16 +145,13 @@ export function drawChartsInTurn() {
   const turns = createTurns(nextPaint);
   const place = /** @type {{Plotly?: {react: React}}} */ (/** @type {unknown} */ (globalThis));
   let plotly = place.Plotly;
-  if (plotly) plotly.react = turns.inTurn(plotly.react);
-  Object.defineProperty(place, "Plotly", {
-    configurable: true,
-    get: () => plotly,
-    /** @param {{react: React}} library */
-    set(library) {
-      plotly = library;
-      library.react = turns.inTurn(library.react);
-    },
-  });
+  /** @param {typeof plotly} library */
+  const set = (library) => {
+    plotly = library;
+    if (library) library.react = turns.inTurn(library.react);
+  };
+  set(plotly);
+  Object.defineProperty(place, "Plotly", { configurable: true, get: () => plotly, set });
   return turns.areOver;
 }
 

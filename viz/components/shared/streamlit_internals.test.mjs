@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { checkStreamlit, createDebt, createRuns, createTurns, EXPECTED, fieldsOf } from "./streamlit_internals.js";
+import {
+  checkStreamlit,
+  createDebt,
+  createRuns,
+  createTurns,
+  drawChartsInTurn,
+  EXPECTED,
+  fieldsOf,
+} from "./streamlit_internals.js";
 
 const bytes = (...values) => new Uint8Array(values);
 const HASH = [0x0a, 2, 0x61, 0x62]; // field 1, "ab"
@@ -98,13 +106,14 @@ describe("a run that is owed", () => {
 
 describe("the first drawings of charts", () => {
   const later = () => new Promise((done) => setTimeout(done));
-  /** Return turns, and the names of drawn charts and of paints in their order. */
-  const drawing = () => {
+  /** Return turns of at most `limit` ms, and the names of drawn charts and of paints in their order. */
+  const drawing = (limit) => {
     const order = [];
-    const turns = createTurns(() => later().then(() => void order.push("paint")));
+    const turns = createTurns(() => later().then(() => void order.push("paint")), limit);
     const draw = turns.inTurn((chart) => {
       order.push(chart.name);
       if (chart.name === "wrong") throw new Error("wrong");
+      if (chart.name === "stuck") return new Promise(() => {});
       chart._fullLayout = {};
       return chart;
     });
@@ -122,6 +131,15 @@ describe("the first drawings of charts", () => {
     assert.equal(await drawn[0], first);
     await drawn[2];
     assert.deepEqual(order, ["a", "paint", "wrong", "paint", "b"]);
+    await later();
+    assert.equal(turns.areOver(), true);
+  });
+  test("go on after a chart that never ends", async () => {
+    const { order, turns, draw } = drawing(0);
+    draw({ name: "stuck", isConnected: true });
+    await draw({ name: "b", isConnected: true });
+    assert.deepEqual(order, ["stuck", "paint", "b"]);
+    await later();
     assert.equal(turns.areOver(), true);
   });
   test("leave out a chart that left the page, and an update does not wait", async () => {
@@ -132,7 +150,28 @@ describe("the first drawings of charts", () => {
     assert.deepEqual(order, ["old"]);
     assert.equal(await gone, null);
     assert.deepEqual(order, ["old", "a", "paint"]);
+    await later();
     assert.equal(turns.areOver(), true);
+  });
+  test("have turns if Plotly's script runs before, after, or twice", async () => {
+    globalThis.requestAnimationFrame = (back) => setTimeout(back);
+    for (const [before, after] of [[1, 0], [0, 1], [0, 2], [1, 1]]) {
+      const library = { react: (chart) => Object.assign(chart, { _fullLayout: {} }) };
+      const run = (times) => Array.from({ length: times }, () => globalThis.Plotly = library);
+      delete globalThis.Plotly;
+      run(before);
+      const areOver = drawChartsInTurn();
+      run(after);
+      const chart = { isConnected: true };
+      const drawn = globalThis.Plotly.react(chart);
+      assert.equal(chart._fullLayout, undefined);
+      assert.equal(areOver(), false);
+      assert.equal(await drawn, chart);
+      await later();
+      assert.equal(areOver(), true);
+    }
+    delete globalThis.Plotly;
+    delete globalThis.requestAnimationFrame;
   });
 });
 
