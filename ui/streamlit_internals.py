@@ -144,7 +144,7 @@ def uploaded_files() -> UploadedFiles:
 
 
 def chart_script() -> str:
-    """Return the path of the script that draws Plotly charts, below the app's base path; "" if there is none."""
+    """Return the path below the base path of the script that draws charts; "" if there is none."""
     found = (Path(streamlit.__file__).parent / "static" / "static" / "js").glob("PlotlyChart.*.js")
     return next((f"/static/js/{path.name}" for path in found), "")
 

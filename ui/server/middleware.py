@@ -7,7 +7,7 @@ import gzip
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import parse_qs, urlsplit
@@ -26,6 +26,22 @@ VALUE = re.compile(r"[A-Za-z0-9_-]{22}")
 DAYS = 30
 
 
+def _change_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
+    """Return a ``send`` that first calls ``change`` with the headers of the response."""
+
+    async def changed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            change(MutableHeaders(scope=message))
+        await send(message)
+
+    return changed
+
+
+def _is_page_request(scope: Scope) -> bool:
+    """Return True if a browser requests a page; the response may be 304 (not modified)."""
+    return scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", "")
+
+
 class VisitorCookie:
     """Middleware that sets the visitor cookie with every page, and renews a valid cookie."""
 
@@ -33,18 +49,10 @@ class VisitorCookie:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Browsers request pages with this header; the response may be 304 (not modified).
-        if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
-            await self.app(scope, receive, send)
-            return
-        cookie = _cookie_header(cookie_of(Headers(scope=scope)), scope["scheme"] == "https")
-
-        async def with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("Set-Cookie", cookie)
-            await send(message)
-
-        await self.app(scope, receive, with_cookie)
+        if _is_page_request(scope):
+            cookie = _cookie_header(cookie_of(Headers(scope=scope)), scope["scheme"] == "https")
+            send = _change_headers(send, lambda headers: headers.append("Set-Cookie", cookie))
+        await self.app(scope, receive, send)
 
 
 def cookie_of(headers: Headers) -> str:
@@ -67,7 +75,7 @@ CHART_SCRIPT = chart_script()
 
 
 class ChartPreload:
-    """Middleware that lets the browser load the script of Plotly charts together with a page that begins with a chart.
+    """Middleware that preloads the script of Plotly charts on pages whose first figure is a chart.
 
     Streamlit loads this script of 1.4 MB only after the page's script has sent a chart.
     """
@@ -76,22 +84,14 @@ class ChartPreload:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not CHART_SCRIPT or not _begins_with_a_chart(scope):
-            await self.app(scope, receive, send)
-            return
-
-        async def with_link(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("Link", f"<{BASE}{CHART_SCRIPT}>; rel=modulepreload")
-            await send(message)
-
-        await self.app(scope, receive, with_link)
+        if CHART_SCRIPT and _is_page_request(scope) and _has_chart_first(scope):
+            link = f"<{BASE}{CHART_SCRIPT}>; rel=modulepreload"
+            send = _change_headers(send, lambda headers: headers.append("Link", link))
+        await self.app(scope, receive, send)
 
 
-def _begins_with_a_chart(scope: Scope) -> bool:
-    """Return True if a browser requests a page, and its view begins with a Plotly chart."""
-    if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
-        return False
+def _has_chart_first(scope: Scope) -> bool:
+    """Return True if the first figure of the requested view is a Plotly chart."""
     path = str(scope["path"]).removeprefix(BASE).strip("/")
     views = parse_qs(scope["query_string"].decode("latin-1")).get(FIELD, [None])
     return path in BY_PATH and view_at(path, views[0]) in CHART_VIEWS
@@ -125,20 +125,15 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
+        await self.app(scope, receive, _change_headers(send, _secure) if scope["type"] == "http" else send)
 
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.setdefault("Content-Security-Policy", POLICY)
-                # Other sites must not embed these responses as images or scripts.
-                headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-                headers.update(KEPT_APART)
-            await send(message)
 
-        await self.app(scope, receive, with_headers)
+def _secure(headers: MutableHeaders) -> None:
+    """Add the security headers to the headers of a response."""
+    headers.setdefault("Content-Security-Policy", POLICY)
+    # Other sites must not embed these responses as images or scripts.
+    headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    headers.update(KEPT_APART)
 
 
 VARIABLE = "HEADLIGHT_HOSTS"

@@ -61,9 +61,7 @@ def test_below_a_prefix_the_prefix_stays(client: TestClient, monkeypatch: pytest
     assert client.get("/some/path/find").headers["location"] == "/some/path/?view=find"
 
 
-def test_the_script_of_charts_comes_with_a_view_that_begins_with_one(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_views_with_charts_preload_the_chart_script(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "BASE", "/some")
     begins = {"/head_roles": True, "/": False, "/?view=find": True, "/tokens": False, "/no": False}
     for path, does in begins.items():
