@@ -104,8 +104,9 @@ app.switch_page("../../pages/longest_words.py").run()
 assert not app.exception, app.exception
 assert app.title[0].value == "Longest words", app.title
 assert len(app.get("plotly_chart")) == 1
-from tests.browser.test_pages import PAGES, VISITS
-assert set(PAGES) == set(VISITS) and "longest_words" in PAGES
+from tests.browser.test_pages import PAGES, test_every_page_can_be_visited
+test_every_page_can_be_visited()
+assert "longest_words" in PAGES
 
 from tests.support.asking import asked
 assert [len(asked("roles", members=members).dataframe) for members in ("1", "0")] == [2, 1]

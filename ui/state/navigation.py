@@ -25,6 +25,7 @@ class AppPage:
     icon: str
     views: Mapping[str, str]
     address: str | None = None  # The file's name if None; "" for the home page.
+    chart_views: tuple[str, ...] = ()  # The views whose first figure is a Plotly chart, whose script is preloaded.
 
     @property
     def path(self) -> str:
@@ -50,12 +51,14 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
                 "bertviz_views": gettext_lazy("BertViz"),
             },
             address="",
+            chart_views=("find",),
         ),
         AppPage(
             "compare",
             gettext_lazy("Compare"),
             "compare",
             {"compare": gettext_lazy("Side by side"), "similarity": gettext_lazy("Similarity")},
+            chart_views=("compare",),
         ),
         AppPage("image_attention", gettext_lazy("Image attention"), "image", {"pictures": gettext_lazy("Pictures")}),
     ),
@@ -81,6 +84,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
                 "whole_pass": gettext_lazy("Forward pass"),
                 "why_attention": gettext_lazy("Why attention?"),
             },
+            chart_views=("why_attention",),
         ),
         AppPage(
             "tokens",
@@ -91,6 +95,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
                 "positions": gettext_lazy("Positional encoding"),
                 "vectors": gettext_lazy("Word vectors"),
             },
+            chart_views=("vectors",),
         ),
     ),
     gettext_lazy("Predict"): (
@@ -103,13 +108,21 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
                 "next_sentence": gettext_lazy("Next sentence"),
                 "answers": gettext_lazy("Question answering"),
             },
+            chart_views=("masked_words", "next_sentence", "answers"),
         ),
-        AppPage("translation", gettext_lazy("Translation"), "translate", {"translate": gettext_lazy("Translation")}),
+        AppPage(
+            "translation",
+            gettext_lazy("Translation"),
+            "translate",
+            {"translate": gettext_lazy("Translation")},
+            chart_views=("translate",),
+        ),
         AppPage(
             "text_generation",
             gettext_lazy("Text generation"),
             "edit_note",
             {"generate": gettext_lazy("Text generation")},
+            chart_views=("generate",),
         ),
     ),
     gettext_lazy("Research"): (
@@ -123,18 +136,21 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
                 "atlas_compare": gettext_lazy("Compare atlases"),
                 "atlas_build": gettext_lazy("Build atlas"),
             },
+            chart_views=("head_atlas", "atlas_search", "atlas_compare"),
         ),
         AppPage(
             "head_roles",
             gettext_lazy("Head roles & scores"),
             "speed",
             {"measure": gettext_lazy("Scores"), "roles": gettext_lazy("Roles")},
+            chart_views=("measure", "roles"),
         ),
         AppPage(
             "ablation",
             gettext_lazy("Ablation & patching"),
             "science",
             {"cause": gettext_lazy("Ablation"), "patching": gettext_lazy("Activation patching")},
+            chart_views=("cause", "patching"),
         ),
         AppPage(
             "attribution", gettext_lazy("Attribution methods"), "balance", {"agreement": gettext_lazy("Agreement")}
@@ -147,23 +163,7 @@ HIDDEN = (AppPage("classroom", gettext_lazy("Class"), "groups", {"classroom": ge
 PAGES = (*(page for pages in GROUPS.values() for page in pages), *HIDDEN)
 BY_PATH = {page.path: page for page in PAGES}
 BY_VIEW = {view: page for page in PAGES for view in page.views}
-# Views whose first figure is a Plotly chart.
-CHART_VIEWS = frozenset(
-    {
-        *(
-            "find",
-            "compare",
-            "why_attention",
-            "vectors",
-            "masked_words",
-            "next_sentence",
-            "answers",
-            "translate",
-            "generate",
-        ),
-        *("head_atlas", "atlas_search", "atlas_compare", "measure", "roles", "cause", "patching"),
-    }
-)
+CHART_VIEWS = frozenset(view for page in PAGES for view in page.chart_views)
 # Addresses of earlier versions, if they differ from the name of the view.
 TUTORIALS = "tutorials"  # a former view with five themes; each is now a lesson
 OLD_PATHS = {
