@@ -56,6 +56,7 @@ ASKED = {
     ),
 }
 KEY = "why_recorded"  # session key of the section, True while it is open
+LAST_DRAWN = "why_recorded_options"  # session key of the task and the moment that were drawn last
 UNIT = gettext_lazy("accuracy")
 # The numbers of a curve's seeds and of their mean, and those of ablations at trained distances and beyond.
 CURVES = """\
@@ -80,9 +81,16 @@ def _computation(code: str, **names: Any) -> Computation:
 
 
 def draw_recorded(options: WhyAttentionOptions) -> None:
-    """Draw the section of the recorded runs; a link that changes their task or moment opens it."""
-    if (options.task, options.when) != (WhyAttentionOptions.task, WhyAttentionOptions.when):
-        st.session_state.setdefault(KEY, True)
+    """Draw the section of the recorded runs; a change of their task or moment from outside opens it.
+
+    Such a change is a link, a teacher's step, or the browser's back button. The widgets of the task and the moment are
+    in the section, so it is open already if a visitor changes them.
+    """
+    state, drawn = st.session_state, (options.task, options.when)
+    usual = (WhyAttentionOptions.task, WhyAttentionOptions.when)
+    if drawn != usual and (KEY not in state or state.get(LAST_DRAWN) != drawn):
+        state[KEY] = True
+    state[LAST_DRAWN] = drawn
     if section := open_section(_("Trained networks"), KEY):
         with section:
             _draw_runs(options)

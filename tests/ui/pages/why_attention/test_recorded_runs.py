@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from inference import UserError
-from tests.support.asking import asked, notes, press, says, stands
+from tests.support.asking import asked, go, notes, press, says, stands
 from training.jobs import baseline_runs
 from training.jobs.baseline_runs import BaselineRequest, BaselineStatus
 from ui.pages.why_attention import train_one
-from ui.pages.why_attention.recorded_runs import load_recorded, recorded_provenance
+from ui.pages.why_attention.recorded_runs import KEY, load_recorded, recorded_provenance
 
 
 class Scripted:
@@ -42,6 +43,11 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     return found
 
 
+def _is_open(page: AppTest) -> bool:
+    """Return True if the section of the recorded runs is open."""
+    return bool(page.session_state[KEY])
+
+
 @pytest.mark.slow
 def test_a_link_says_the_task_and_the_moment() -> None:
     page = asked("why_attention", task="parity", when="before")
@@ -50,6 +56,13 @@ def test_a_link_says_the_task_and_the_moment() -> None:
     says(page, "Before training")
     (lstm,) = {run.chance for run in load_recorded().runs_of("parity", "lstm")}
     says(page, f"Guessing: {lstm:.3f}.")
+    page.session_state[KEY] = False  # the visitor folds the section
+    assert not _is_open(page.run())
+    assert not _is_open(go(page, "why_attention", task="parity", when="before", n="64"))
+    assert _is_open(go(page, "why_attention", task="order"))
+    page = asked("why_attention")
+    assert not _is_open(page)
+    assert _is_open(go(page, "why_attention", when="before"))
     page = asked("why_attention", task="juggling")
     stands(page)
     says(page, "'juggling'")
