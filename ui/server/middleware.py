@@ -29,12 +29,12 @@ DAYS = 30
 def _change_headers(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
     """Return a ``send`` that first calls ``change`` with the headers of the response."""
 
-    async def changed(message: Message) -> None:
+    async def send_changed(message: Message) -> None:
         if message["type"] == "http.response.start":
             change(MutableHeaders(scope=message))
         await send(message)
 
-    return changed
+    return send_changed
 
 
 def _is_page_request(scope: Scope) -> bool:
