@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -168,7 +169,15 @@ ADJECTIVES = frozenset(
         *("happy", "sad", "angry", "tired", "hungry", "lazy", "quick", "slow", "strong"),
         *("hot", "warm", "cool", "wet", "dirty", "clean", "empty", "full", "heavy", "hard", "soft", "loud", "quiet"),
         *("red", "blue", "green", "yellow", "black", "white", "brown", "grey", "gray", "pink", "purple"),
-        *("dark", "bright", "wooden", "friendly"),
+        *("dark", "bright", "wooden", "friendly", "other", "same", "many", "few", "several"),
+        *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    )
+)
+# English verbs that may follow a subject, besides VERBS.
+AUXILIARIES = frozenset(
+    (
+        *("am", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "can"),
+        *("could", "would", "shall", "should", "might", "must"),
     )
 )
 # Function words of English, French and Chinese, and the parts of words such as "didn't".
@@ -179,9 +188,29 @@ FUNCTION_WORDS = frozenset(
         *("on", "at", "by", "for", "to", "with", "from", "into", "about", "after", "before", "until", "since"),
         *("although", "though", "up", "down", "out", "off", "over", "under", "near", "without", "through", "not"),
         *("no", "too", "very", "also", "just", "only", "never", "always", "now", "still", "even", "both", "all"),
-        *("am", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "can"),
-        *("could", "would", "shall", "should", "might", "must", "t", "s", "re", "ve", "ll", "d", "m", "don"),
-        *("doesn", "didn", "isn", "aren", "wasn", "weren", "couldn", "hasn", "hadn", "wouldn", "shouldn", "won"),
+        *AUXILIARIES,
+        *(
+            "t",
+            "s",
+            "re",
+            "ve",
+            "ll",
+            "d",
+            "m",
+            "don",
+            "doesn",
+            "didn",
+            "isn",
+            "aren",
+            "wasn",
+            "weren",
+            "couldn",
+            "hasn",
+            "hadn",
+            "wouldn",
+            "shouldn",
+            "won",
+        ),
         *("le", "la", "les", "un", "une", "des", "du", "ce", "cette", "ces", "sa", "ses", "et", "mais", "donc"),
         *("parce", "que", "qu", "qui", "quand", "ne", "pas", "est", "était", "sont", "ont", "avait", "de", "dans"),
         *("sur", "trop"),
@@ -224,6 +253,18 @@ def guess_nouns(view: View, source: int) -> list[int]:
 def is_likely_noun(view: View, cell: int) -> bool:
     """Return True if a word is capitalised or the noun after a determiner, and is not a function word."""
     return is_word(view, cell) and _noun_kind(view, cell) < OTHER_WORD
+
+
+def is_clear_noun(view: View, cell: int) -> bool:
+    """Return True if a word is the noun after a determiner, or a capitalised name.
+
+    A word that begins a sentence is a name only if a verb or "and" follows, so that "Suddenly" and "Look" are none.
+    """
+    if not is_word(view, cell) or _word_class(view.keys[cell].text) != 0:
+        return False
+    if _follows_determiner(view, cell):
+        return True
+    return written_word(view, cell)[:1].isupper() and (not _begins_sentence(view, cell) or _is_subject(view, cell))
 
 
 OTHER_WORD = 3  # kind of a word without the mark of a noun
@@ -280,12 +321,23 @@ def _opens_sentence(view: View, cell: int) -> bool:
 
     The next cell is then a punctuation mark, a determiner, a pronoun or a capitalised word.
     """
-    before = [one.text for one in view.keys[:cell] if not one.special]
-    if (before and before[-1] not in (".", "!", "?")) or cell + 1 == len(view.keys):
+    if not _begins_sentence(view, cell) or cell + 1 == len(view.keys):
         return False
     following = view.keys[cell + 1].text.casefold()
     is_subject = following in DETERMINERS or following in SUBJECTS or written_word(view, cell + 1)[:1].isupper()
     return is_subject or not is_word(view, cell + 1)
+
+
+def _begins_sentence(view: View, cell: int) -> bool:
+    """Return True for the first word of the text, and for a word after a mark that ends a sentence."""
+    before = [one.text for one in view.keys[:cell] if not one.special]
+    return not before or before[-1] in (".", "!", "?")
+
+
+def _is_subject(view: View, cell: int) -> bool:
+    """Return True if a verb of the lists, a regular past tense or "and" follows a word."""
+    following = view.keys[cell + 1].text.casefold() if cell + 1 < len(view.keys) else ""
+    return following == "and" or following in AUXILIARIES or _word_class(following) == 2
 
 
 def earlier_nouns(view: View, source: int) -> list[int]:
@@ -296,15 +348,25 @@ def earlier_nouns(view: View, source: int) -> list[int]:
     """
     if view.crosses:
         return []
+    return list(
+        cells_before(view, source, lambda words, at: is_word(words, at) and not _word_class(words.keys[at].text))
+    )
+
+
+def cells_before(view: View, source: int, is_wanted: Callable[[View, int], bool]) -> dict[int, str]:
+    """Return the indices of cells before a query that belong to certain words, each with its word as written.
+
+    ``is_wanted`` gets a view of whole words and the index of a word in it.
+    """
     words = View(view.trace, view.part, words=True)
     start = view.queries[source].pieces[0]
-    tokens = {
-        token
-        for at, cell in enumerate(words.keys)
-        if cell.pieces[1] <= start and is_word(words, at) and _word_class(cell.text) == 0
-        for token in range(*cell.pieces)
+    found = {
+        token: written_word(words, at)
+        for at, word in enumerate(words.keys)
+        if word.pieces[1] <= start and is_wanted(words, at)
+        for token in range(*word.pieces)
     }
-    return [at for at, cell in enumerate(view.keys) if cell.pieces[0] in tokens]
+    return {at: found[cell.pieces[0]] for at, cell in enumerate(view.keys) if cell.pieces[0] in found}
 
 
 def is_word(view: View, at: int) -> bool:

@@ -1,4 +1,4 @@
-"""The nouns that the heads link a text's pronoun to, and the model's best pronoun head with its score and button."""
+"""The nouns that heads link a pronoun to, and the model's best pronoun head with its score and button."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.view import View
 from i18n import _, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from probing.statistics import LEVEL
-from ui.input.probes import is_likely_noun, written_word
+from ui.input.probes import cells_before, is_clear_noun, written_word
 from ui.show.text import format_comma_list, in_points, join_sentences
 from ui.state.selection import load_baselines, pronoun_in
 from ui.state.session import set_view_state
@@ -26,10 +26,10 @@ MOST_NOUNS = 3  # nouns named in a sentence; the other nouns have a common count
 
 
 def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
-    """Return a sentence with the number of heads that link the first pronoun to each earlier noun, or None.
+    """Return a sentence on the number of heads that link the first pronoun to each earlier noun, or None.
 
     A head counts for the noun furthest above baseline, if that is over LEAST. The text needs two earlier nouns, as
-    guessed by ``is_likely_noun``. Pairs of texts, cross-attention and signed values have no sentence.
+    guessed by ``is_clear_noun``. Pairs of texts, cross-attention and signed values have no sentence.
     """
     source = None if view.trace.pair or view.crosses or view.is_signed else pronoun_in(view)
     if source is None:
@@ -44,28 +44,24 @@ def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
     counts = Counter(dict.fromkeys(names.values(), 0))
     counts.update(names[cells[at]] for at in strengths.argmax(axis=0)[linking])
     named = [f"“{noun}” {count}" for noun, count in counts.most_common(MOST_NOUNS)]
-    rest = sum(count for _noun, count in counts.most_common()[MOST_NOUNS:])
+    others = sum(count for _noun, count in counts.most_common()[MOST_NOUNS:])
+    if others:
+        named.append(_("others {n}", n=others))
     return _(
         "{linking} of {size} heads link “{source}” to an earlier noun, over {least} above baseline: {nouns}.",
         linking=int(linking.sum()),
         size=len(view.attending) * view.heads,
         source=written_word(view, source),
         least=in_points(LEAST),
-        nouns=format_comma_list([*named, f"… {rest}"] if rest else named),
+        nouns=format_comma_list(named),
     )
 
 
 def earlier_noun_names(view: View, source: int) -> dict[int, str]:
-    """Return the cells of likely nouns before a pronoun, by index, each with its noun as written."""
-    words = View(view.trace, view.part, words=True)
-    start = view.queries[source].pieces[0]
-    nouns = {
-        token: written_word(words, at)
-        for at, word in enumerate(words.keys)
-        if word.pieces[1] <= start and is_likely_noun(words, at)
-        for token in range(*word.pieces)
-    }
-    return {at: nouns[cell.pieces[0]] for at, cell in enumerate(view.keys) if cell.pieces[0] in nouns}
+    """Return the indices of cells of likely nouns before a pronoun, each with its noun as first written in the text."""
+    first: dict[str, str] = {}
+    found = cells_before(view, source, is_clear_noun)
+    return {at: first.setdefault(noun.casefold(), noun) for at, noun in found.items()}
 
 
 def describe_pronoun_head(found: PronounHeadScore, other: tuple[int, int] | None = None) -> str:

@@ -185,16 +185,16 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def marked_target(selection: Mapping[str, Any], view: View) -> int | None:
-    """Return the key that the microscope marks: the selected key, or the word with the largest weight from the query.
+    """Return the key that the microscope marks: the selected key, or the word that the query weights most.
 
-    The weight is that of the selected head, or in the order by the link the largest of all heads. The result is None if
-    no query is selected.
+    The weight is that of the selected head, or in the order by the link the largest of all heads; signed values are
+    compared by size. The result is None if no query is selected.
     """
     focus: int | None = selection["focus"]
     target: int | None = selection["target"]
     if focus is None or target is not None:
         return target
-    weights = between_words(view.rows(focus), view, focus)
+    weights = np.abs(between_words(view.rows(focus), view, focus))
     if selection["order"] == "focus":
         return int(weights.max(axis=(0, 1)).argmax())
     return int(weights[selection["layer"], selection["head"]].argmax())

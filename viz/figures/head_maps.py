@@ -149,7 +149,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
 def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme, column: str) -> None:
     """Draw ``symbol`` on some heads of a head map, given as pairs (layer, head); it does not catch clicks.
 
-    ``column`` says what the mark means, such as "above baseline": it names the column in the figure's data.
+    ``column`` is the meaning of the mark, such as "above baseline", and names its column in the figure's data.
     """
     if not places:
         return

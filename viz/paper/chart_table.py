@@ -34,8 +34,8 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     - ``x`` and ``y``, and ``z`` for the value of a cell, renamed to the title of their axis or colour scale, if any;
     - ``minus`` and ``plus``, the lengths of error bars;
     - ``text``, and the columns of a trace's ``meta``; those of a map have the shape of its cells and replace ``z``;
-    - a column of Booleans for each kind of mark on the cells of a map, named by what the mark means (its trace's
-      ``meta``), such as "above baseline".
+    - a column of Booleans for each kind of mark on the cells of a map, named by its meaning (the ``meta`` of its
+      trace), such as "above baseline".
 
     On an axis of categories the names replace the positions. Other axes with labels get a further column of labels. The
     layout's ``meta`` may give an axis, or the colours, another name and other labels. Empty columns are left out.

@@ -68,13 +68,21 @@ def test_each_linking_head_counts_for_its_strongest_noun() -> None:
         assert counted == {"Maria": str(to_maria), "Anna": str(to_anna)}
     many = "The cat, the dog, the bird, the horse and the cow left because it rained."
     said = describe_pronoun_links(choice, View(get_backend().trace(TraceRequest(choice.model, many)))) or ""
-    counts = [int(count) for count in re.findall(r"(?:”|…) (\d+)", said)]
+    counts = [int(count) for count in re.findall(r"(?:”|others) (\d+)", said)]
     assert (len(counts), sum(counts)) == (4, int(said.split()[0])), "three nouns, and the rest"
     page = asked("explore", text=OWN)
     assert any(f"{linking.sum()} of {linking.size} heads" in note for note in notes(page))
 
 
 def test_without_two_earlier_nouns_no_heads_are_counted() -> None:
-    for text in ("It rained, and the dog barked.", "小猫追老鼠，直到它累了。", "The dog saw it."):
+    texts = (
+        "It rained, and the dog barked.",
+        "小猫追老鼠，直到它累了。",
+        "The dog saw it.",
+        "Suddenly the dog barked because it saw me.",
+        "Look at the unbelievably angry dog until it barks.",
+        "Dogs barked, and the dogs ran until they slept.",
+    )
+    for text in texts:
         view = View(get_backend().trace(TraceRequest(BERT, text)))
         assert describe_pronoun_links(ViewState(text=text), view) is None

@@ -427,8 +427,8 @@ def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
 
 
 def _test_fields(within: bool) -> dict[str, Any]:
-    """Return the provenance of the test: how kinds of pairs are exchanged, and the floor of p before correction."""
-    return {"permuted": "within groups" if within else "between groups", "smallest_p_uncorrected": LEAST_P}
+    """Return the provenance of the test: where kinds of pairs are exchanged, and the floor of p."""
+    return {"permuted": "within groups" if within else "between groups", "p_floor_uncorrected": LEAST_P}
 
 
 def _none_if_nan(value: float) -> float | None:

@@ -266,7 +266,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
 def _provenance(found: CorpusScores, **settings: Any) -> dict[str, Any]:
     """Return the provenance of scores: the model, the sentences, and those that choose heads, with ``settings``."""
     split = {} if found.split is None else {"selection_file_sha256": found.split.digest}
-    return {**corpus_provenance(found.corpus), **split, "smallest_p_uncorrected": LEAST_P, **settings}
+    return {**corpus_provenance(found.corpus), **split, "p_floor_uncorrected": 2 * LEAST_P, **settings}
 
 
 DIRECTIONS = {"best": None, "out": 0, "in": 1}  # index of the direction, None for the better one of each head

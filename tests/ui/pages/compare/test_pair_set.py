@@ -102,7 +102,7 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link(saved_bytes: SavedByt
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
     _table, provenance = parts(saved_bytes(page, "Save all heads"))
-    assert (provenance["permuted"], float(provenance["smallest_p_uncorrected"])) == ("within groups", 1e-12)
+    assert (provenance["permuted"], float(provenance["p_floor_uncorrected"])) == ("within groups", 1e-12)
     stands(page)
 
 
