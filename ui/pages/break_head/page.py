@@ -40,6 +40,7 @@ from ui.state.params import get_params, set_params
 from ui.state.selection import begin_with
 from ui.state.session import get_view_state, typing_origin
 from ui.state.view_state import ViewState
+from ui.state.visitor_values import VisitorValues
 from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
 from viz.paper.notebook import Computation
@@ -121,7 +122,9 @@ def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, s
 
 
 CARDS, PROBLEM = "break_head_cards", "break_head_problem"
-MOST_CARDS = 30  # cards of a session
+MOST_CARDS = 30  # cards of a visitor
+MOST_KEPT = 100  # visitors whose cards a reload keeps
+_KEPT: VisitorValues[tuple[Card, ...]] = VisitorValues(MOST_KEPT)
 
 
 def offer_card(  # noqa: PLR0913  # the parts of a card
@@ -165,14 +168,15 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         icon=":material/bookmark_add:",
         on_click=_keep,
         args=(card,),
-        help=_("Cards last until you reload; a class's board keeps them."),
+        help=_("Cards last until the app restarts."),
     )
 
 
 def _keep(card: Card) -> None:
-    kept: tuple[Card, ...] = st.session_state.get(CARDS, ())
+    kept = saved_cards()
     if card not in kept:
         st.session_state[CARDS] = (*kept, card)[-MOST_CARDS:]
+        _KEPT.put(st.session_state[CARDS])
     code = classroom.code()
     if code is None:
         return
@@ -182,9 +186,17 @@ def _keep(card: Card) -> None:
         st.session_state[PROBLEM] = refusal.sentence
 
 
+def saved_cards() -> tuple[Card, ...]:
+    """Return the visitor's cards, from this session or from before a reload."""
+    if CARDS not in st.session_state:
+        st.session_state[CARDS] = _KEPT.get() or ()
+    cards: tuple[Card, ...] = st.session_state[CARDS]
+    return cards
+
+
 def draw_cards() -> None:
-    """Draw the saved cards of the session; cards sent to a class are drawn on its board."""
-    kept: tuple[Card, ...] = st.session_state.get(CARDS, ())
+    """Draw the visitor's saved cards; cards sent to a class are drawn on its board."""
+    kept = saved_cards()
     if kept and classroom.code() is None:
         draw_card_list(kept[::-1])
 

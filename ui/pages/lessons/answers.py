@@ -78,9 +78,11 @@ def place(name: str) -> int:
 
 
 def forget(name: str) -> None:
-    """Delete all answers of a lesson."""
+    """Delete all answers of a lesson, and empty its fields."""
     for key in [key for key in _all_answers() if key[0] == name]:
         del _all_answers()[key]
+    for field in [field for field in st.session_state if str(field).startswith(f"lesson_{name}_")]:
+        del st.session_state[field]
     _save()
 
 

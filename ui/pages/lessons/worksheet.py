@@ -48,12 +48,9 @@ def draw_worksheet(known: NamedLesson) -> None:
         return
     with section:
         _draw_files(known)
-        st.button(
-            _("Forget my answers"),
-            on_click=forget,
-            args=(known.name,),
-            help=_("The lesson starts again"),
-        )
+        with st.popover(_("Forget my answers"), help=_("The lesson starts again")):
+            about = _("This cannot be undone")
+            st.button(_("Confirm"), key="lesson_forget", on_click=forget, args=(known.name,), help=about)
 
 
 def _draw_files(known: NamedLesson) -> None:

@@ -18,6 +18,7 @@ from tests.support.asking import asked, notes
 from ui.input.probes import span_of
 from ui.pages.break_head.page import OUTCOMES, RIGHT, TESTED
 from ui.pages.break_head.question import BreakHeadOptions, find_words
+from ui.state import visitor_values
 from ui.state.navigation import view_fields
 from ui.state.selection import LOOKED_AT
 
@@ -74,7 +75,8 @@ def test_the_table_has_the_swapped_sentence_and_the_rewordings() -> None:
 
 
 @pytest.mark.slow
-def test_a_fooled_head_is_kept_as_a_card_with_a_link() -> None:
+def test_a_card_with_a_link_survives_a_reload(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "b" * 22)
     view = view_of(SENTENCE)
     at = [cell.text for cell in view.keys].index
     right, other = measure_links(view, LinkWords(at("it"), at("dog"), at("cat")))
@@ -85,6 +87,8 @@ def test_a_fooled_head_is_kept_as_a_card_with_a_link() -> None:
     assert not page.exception
     assert any(SENTENCE in markdown.value.replace("\\", "") for markdown in page.markdown)
     assert len(page.get("download_button")) == 2, "the table and the cards"
+    again = asked("break_head", model=MODEL)
+    assert any(SENTENCE in markdown.value.replace("\\", "") for markdown in again.markdown)
 
 
 @pytest.mark.slow

@@ -20,7 +20,8 @@ def test_a_reload_keeps_answers_until_they_are_forgotten(monkeypatch: pytest.Mon
     assert page.text_input(key=field).value == "5"
     assert page.session_state["lesson_answers"]["attention", 1].right
     page.session_state["worksheet"] = True  # The button is in a part that opens on a click.
-    press(page.run(), "Forget my answers")
+    page.run().button(key="lesson_forget").click().run()
+    assert page.text_input(key=field).value == ""
     assert asked("lessons", **query).text_input(key=field).value == ""
 
 
