@@ -207,14 +207,15 @@ def _bar_of(question: Question, answer: str) -> str:
     >>> share, percentage = (Question("number", "?", truth=truth) for truth in ("0.5", "51%"))
     >>> [_bar_of(question, said) for question in (share, percentage) for said in ("51%", "0.51")]
     ['0.51', '0.51', '51', '51']
-    >>> _bar_of(Question("number", "?", truth="0.5", is_share=True), "51")
-    '0.51'
+    >>> [_bar_of(Question("number", "?", truth="0.51", is_share=True), said) for said in ("51", "16")]
+    ['0.51', '16']
     """
     if question.kind != "number":
         return _comparable(question, answer)
     share, *rest = _possible_values(question, answer)
-    # If the truth is a percentage, and the answer has no sign, at most 1 is a share.
-    if rest and (question.is_share or abs(share) <= 1):
+    # If the truth is a percentage, and the answer has no sign, at most 1 is a share. To a question about a share, a
+    # number without a sign is a percentage only if that is correct: 16 may be meant as 16.
+    if rest and (is_correct(question, answer) if question.is_share else abs(share) <= 1):
         share = rest[0]
     return f"{share.normalize():f}" if share.is_finite() else answer
 

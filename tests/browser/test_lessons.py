@@ -105,6 +105,11 @@ def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: st
         click(page.locator(".st-key-lesson_back button"))
         expect(field).to_have_value(draft, timeout=PATIENCE)
         rest(page)
+    field.fill("By link")
+    page.get_by_test_id("stMain").get_by_role("link", name="Open Attention heads").click()  # at once, as by a tap
+    expect(page).to_have_title(re.compile("^Attention heads"), timeout=PATIENCE)
+    page.go_back()
+    expect(field).to_have_value("By link", timeout=PATIENCE)
 
 
 def test_enter_checks_an_answer_and_leaving_its_field_does_not(page: Page, app_url: str, problems: Problems) -> None:

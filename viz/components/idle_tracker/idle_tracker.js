@@ -19,6 +19,7 @@ import {
   createDebt,
   createRuns,
   drawChartsInTurn,
+  followLinkAfterText,
   isDrawing,
   leaveFieldBeforeStep,
   mainRegion,
@@ -116,6 +117,7 @@ function createRest(page) {
   const here = { wake, run: () => {} };
   closeMenuAfterChoice(page);
   leaveFieldBeforeStep(page);
+  followLinkAfterText(page);
   checkAnswerOnEnter(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;
