@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.comparison import Aligned
+from attention.head_names import parse_head
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
@@ -108,8 +109,23 @@ def drop_token_edits(packed: str) -> str:
     >>> drop_token_edits("a3-1,c2-4-5-7,ux0-2,h3-2")
     'a3-1,ux0-2'
     """
-    words = (word.strip() for word in packed.split(","))
-    return ",".join(word for word in words if not (word[:1] in ("c", "h", "m") and _ONE.fullmatch(word)))
+    return ",".join(word for word in split_codes(packed) if not (word[:1] in ("c", "h", "m") and _ONE.fullmatch(word)))
+
+
+def split_codes(typed: str) -> list[str]:
+    """Split edit codes and names of heads at commas and spaces; the name of a head may itself contain spaces.
+
+    A part between two commas without any code or name stays whole, because it is an error of the visitor.
+
+    >>> split_codes("a5-8 a2-11, layer 3 head 1"), split_codes("nothing of these,3-1 2-4")
+    (['a5-8', 'a2-11', 'layer 3 head 1'], ['nothing of these', '3-1', '2-4'])
+    """
+    found: list[str] = []
+    for part in filter(None, map(str.strip, typed.split(","))):
+        words = part.split()
+        several = parse_head(part) is None and any(_ONE.fullmatch(word) or parse_head(word) for word in words)
+        found += words if several else [part]
+    return found
 
 
 def _pack_edit(edit: Edit) -> str:

@@ -85,7 +85,7 @@ def test_a_head_that_looks_elsewhere_altogether_has_moved_wholly() -> None:
     [
         ("", (Ablate(1, 2),), 0),
         ("-", (), 0),
-        ("a0-1, h1-4", (Ablate(0, 1), MaskKey(1, 4)), 0),
+        ("a0-1 h1-4, layer 2 head 0 ,", (Ablate(0, 1), MaskKey(1, 4), Ablate(2, 0)), 0),
         ("a0-1,nonsense,a0-1", (Ablate(0, 1),), 1),
     ],
 )

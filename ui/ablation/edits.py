@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, unpack
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, split_codes, unpack
 from attention.head_names import head_label, parse_head
 from attention.view import View
 from i18n import _, error_message, ngettext
@@ -31,12 +31,12 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
         return () if head is None else (Ablate(*head, part),), []
     found: list[Edit] = []
     notes: list[str] = []
-    for word in chosen.split(",") if chosen != NOTHING else []:
+    for word in split_codes(chosen) if chosen != NOTHING else []:
         if (named := parse_head(word)) is not None:
             found.append(Ablate(*named, part))
             continue
         try:
-            found += unpack(word.strip())
+            found += unpack(word)
         except ValueError as error:
             notes.append(error_message(error))
     return tuple(dict.fromkeys(found)), notes
