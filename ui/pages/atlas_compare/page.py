@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from i18n import _, translate
+from i18n import _, gettext_lazy, translate, typeset_number
 from inference.errors import UserError
 from inference.tasks.atlas import ATLAS_MEASURES, Integers
 from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases, comparison_rows
@@ -28,11 +28,15 @@ from ui.show.atlases import (
 from ui.show.chart import About, draw_chart, theme
 from ui.show.sections import open_section, reading_help
 from ui.show.tables import csv_table, download_table, draw_table
+from ui.show.text import join_sentences
 from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.theme import sentence_case
+
+CLEAR = gettext_lazy("Clear: the 95% interval of the difference excludes zero (Bonferroni over heads and measures).")
+UNITS = {"entropy": gettext_lazy("bits"), "distance": gettext_lazy("tokens")}
 
 
 def draw_view() -> None:
@@ -56,37 +60,36 @@ def draw_view() -> None:
         show_error(refusal)
         return
     _draw_map(found, options.show, lambda: {"first": atlas_provenance(first), "second": atlas_provenance(second)})
-    _draw_head(found, name, shown)
+    _draw_head(found, _chosen_index(found, options.show), name, shown)
     _draw_heads(found)
     about = comparison_provenance(first, second)
     download_table(comparison_csv(found), "headlight-atlas-changes.csv", key="atlas_change_save", provenance=about)
     with reading_help():
         st.markdown("- " + describe_atlas(first) + "\n- " + describe_atlas(second))
-        st.markdown(
-            _(
-                "- Profile: a head's measures as shares, and its attention by distance.\n"
-                "- Interval: 95%, Bonferroni over heads and measures. Clear: it excludes zero.\n"
-                "- Shared links: of a head's 1,000 strongest, those in both atlases."
-            )
+        lines = (
+            _("Profile: a head's measures as shares, and its attention by distance."),
+            translate(CLEAR),
+            _("Shared links: of a head's 1,000 strongest, those in both atlases."),
         )
+        st.markdown("\n".join(f"- {line}" for line in lines))
 
 
 def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
-    """Draw the change of every head of each stack, and a sentence on the number of clear changes.
+    """Draw the change of every head of each stack, and a sentence on the clear changes and on the largest.
 
     Profiles and shared links have no interval. A head then counts if any of its measures has changed clearly.
-    ``about`` returns the provenance of both atlases.
+    ``show`` is the name of the measure. ``about`` returns the provenance of both atlases.
     """
     columns = slice(None) if show in (PROFILE, SHARED) else slice(place := ATLAS_MEASURES.index(show), place + 1)
     clear: Integers = np.any(found.clear[:, columns], axis=1)
-    largest = int(np.argmax(found.distances))
+    largest = largest_change(found, show)
     show_notice(
         _(
-            "{clear} of {heads} heads changed clearly; head {head} changed most (distance {distance:.2f}).",
+            "{clear} of {heads} heads changed clearly; head {head} changed most ({change}).",
             clear=int(clear.sum()),
             heads=len(found.heads),
             head=found.heads[largest].label,
-            distance=float(found.distances[largest]),
+            change=describe_change(found, largest, show),
         ),
         "status",
     )
@@ -95,7 +98,8 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
     values = {PROFILE: found.distances, SHARED: 100 * found.shared}.get(show)
     if values is None:
         values = found.difference[:, ATLAS_MEASURES.index(show)]
-    note = _("Ring: clear change, for profiles and links of any measure. Click a head.")
+    chosen = found.heads[_chosen_index(found, show)]
+    note = _("Ring: clear change, for profiles and links of any measure.")
     for part in dict.fromkeys(head.part for head in found.heads):
         mine = [at for at, head in enumerate(found.heads) if head.part == part]
         heads = [found.heads[at] for at in mine]
@@ -109,30 +113,44 @@ def _draw_map(found: AtlasComparison, show: str, about: About) -> None:
             title if len(found.heads) == len(heads) else f"{title} · {part}",
             translate(SHOWN[show]),
             diverging=show not in (PROFILE, SHARED),
-            selected=_chosen_place(found),
+            selected=(chosen.layer, chosen.head),
             meaning=None if show in (PROFILE, SHARED) else (_("less in the second"), _("more in the second")),
         )
         marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
         mark_heads(figure, marked, "circle-open", theme(), "clear change")
-        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about, test=note)
-    st.caption(note)
+        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head, about=about, test=join_sentences(note, CLEAR))
+    st.caption(join_sentences(note, _("Click a head.")))
 
 
-def _chosen_index(found: AtlasComparison) -> int:
-    """Return the number of the selected head, or of the head that changed most."""
+def largest_change(found: AtlasComparison, show: str) -> int:
+    """Return the index of the head with the largest absolute change of the measure ``show``.
+
+    For profiles and shared links, this is the head with the largest distance of its profiles.
+    """
+    changes = found.difference[:, ATLAS_MEASURES.index(show)] if show in ATLAS_MEASURES else found.distances
+    return int(np.argmax(np.abs(np.nan_to_num(changes))))
+
+
+def describe_change(found: AtlasComparison, head: int, show: str) -> str:
+    """Return the change of the measure ``show`` in a head, with its sign and unit; shares have no unit.
+
+    For profiles and shared links, return the distance of the head's profiles. ``head`` is an index of ``found.heads``.
+    """
+    if show not in ATLAS_MEASURES:
+        return f"{translate(SHOWN[PROFILE])} {found.distances[head]:.2f}"
+    change = typeset_number(f"{found.difference[head, ATLAS_MEASURES.index(show)]:+.3f}")
+    return f"{change} {translate(UNITS[show])}" if show in UNITS else change
+
+
+def _chosen_index(found: AtlasComparison, show: str) -> int:
+    """Return the index of the selected head, or of the head whose measure ``show`` changed most."""
     view = get_view_state()
     numbers = [at for at, head in enumerate(found.heads) if (head.layer, head.head) == (view.layer, view.head)]
-    return numbers[0] if numbers else int(np.argmax(found.distances))
+    return numbers[0] if numbers else largest_change(found, show)
 
 
-def _chosen_place(found: AtlasComparison) -> tuple[int, int]:
-    head = found.heads[_chosen_index(found)]
-    return head.layer, head.head
-
-
-def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
-    """Draw the measures of the selected head in both atlases, and links to its two pages."""
-    at = _chosen_index(found)
+def _draw_head(found: AtlasComparison, at: int, first: str, second: str) -> None:
+    """Draw the measures of the head with index ``at`` in both atlases, and links to its two pages."""
     head = found.heads[at]
     st.subheader(_("Head {layer}-{head}", layer=head.layer, head=head.head))
     draw_table(

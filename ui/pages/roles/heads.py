@@ -61,7 +61,7 @@ def draw_map(
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
-    st.caption(notes)
+    st.caption(join_sentences(notes, _("Click a head.")))
 
 
 def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
@@ -115,7 +115,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
                 "sentence, Holm, 5%)."
             )
         )
-    last = _("A role needs {fewest} tokens. Special tokens are no neighbours. Click a head.", fewest=FEWEST)
+    last = _("A role needs {fewest} tokens. Special tokens are no neighbours.", fewest=FEWEST)
     return [*said, last]
 
 
@@ -279,16 +279,15 @@ def draw_similarity(
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
     computation = _projection(known, count)
+    note = _(
+        "Near heads have similar attention (Jensen–Shannon distance, projected to 2-D). Colour, shape: "
+        "clusters of full distances."
+    )
     draw_chart(
-        figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known), computation=computation
-    )
+        figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known),
+        computation=computation, test=note)  # fmt: skip
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
-    st.caption(
-        _(
-            "Near heads have similar attention (Jensen–Shannon distance, projected to 2-D). Colour, shape: "
-            "clusters of full distances. Click a head."
-        )
-    )
+    st.caption(join_sentences(note, _("Click a head.")))
 
 
 def _projection(known: HeadEvidence, count: int) -> Computation | None:

@@ -228,12 +228,10 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     request = forcing_request(translation)
     complete = len(found.changes) == values.size  # the visitor may stop, and layers may lack heads
     computation = changes_computation(ABLATIONS, translation, request, part) if complete else None
-    note = _(
-        "−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated. Click to toggle."
-    )
+    note = _("−0.7 means half as likely. Ring: at some step, another token comes first; cross: ablated.")
     about = partial(translation.provenance, stack=part)
     draw_chart(figure, MAP, on_click=on_click, about=about, computation=computation, test=note)
-    st.caption(note)
+    st.caption(join_sentences(note, _("Click to toggle.")))
     rows = [
         (part, layer, one, float(change), bool(turned))
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
