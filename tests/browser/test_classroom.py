@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, exp
 
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems, new_window
-from tests.support.visitor import DEEP_LINK, box_of, go_to, open_class, open_page, painted, stands
+from tests.support.visitor import DEEP_LINK, box_of, go_to, open_class, open_page, painted, stands, text_box
 from ui.state.view_state import ViewState
 from ui.streamlit_internals import MESSAGES, ForwardMsg
 
@@ -116,7 +116,14 @@ def test_a_half_typed_answer_survives_the_teacher_s_next_step(
     open_page(student, app_url, "/classroom", **{"class": code})
     click(student.get_by_role("button", name="Join"))
     click(page.get_by_text("Share my view"))
-    open_page(page, app_url, "/lessons", lesson="attention", step=9)
+    open_page(page, app_url, "/lessons", lesson="attention", step=8)
+    painted(student, layer=3, head=1)
+    click(page.get_by_role("button", name="Next").first)  # To a step with another text and without a head.
+    text_box(page).wait_for()
+    rest(page)
+    expect(text_box(student)).to_have_value(text_box(page).input_value())
+    found = painted(page)
+    painted(student, layer=found["layer"], head=found["head"])
     field = student.get_by_role("textbox", name="Your answer")
     expect(field).to_be_visible()
     rest(student)

@@ -7,6 +7,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from i18n import set_language_source, translate
 from ui.classroom import attend, follow
+from ui.pages.lessons.current_lesson import open_lesson
 from ui.paths import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
@@ -15,7 +16,7 @@ from ui.show.top_bar import draw_top_bar
 from ui.show.views import browser_title
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, GROUPS, HIDDEN, AppPage, view_at
-from ui.state.session import begin
+from ui.state.session import begin, current_view
 from viz.components.page_scripts import track_idle, watch_theme
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
@@ -44,6 +45,8 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
     seen = follow(page.url_path)
     begin(page.url_path)
     tour.keep_own_choice(view)
+    if current_view() == classroom.LESSONS:
+        open_lesson()
     st.set_page_config(page_title=browser_title())
     draw_top_bar()
     with st.container(key="above_title"):

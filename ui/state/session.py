@@ -25,6 +25,7 @@ LENT = "lent"  # Session key of the temporary view.
 OWN = "own_query"  # Session key of each view's own options in the address.
 TYPING = "typing"  # Session key of the choice at the beginning of a burst of typing, whose texts have no address yet.
 FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
+NAMES_TEXT = "address_names_text"  # Session key of the flag for `is_text_followed`.
 OLDER = "own_query_of_an_older_text"  # Session key of the views with options for another text or model.
 
 SELECTIONS = "selections_by_model"  # Session key of the head, words and part selected for each text and model.
@@ -58,6 +59,7 @@ def begin(path: str) -> ViewState:
     moved = before not in (None, view)
     state[VIEW], state[SAID] = view, set()
     state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and set(query) <= {FIELD}))
+    state[NAMES_TEXT] = state[FOLLOWED] and not {"text", PACKED}.isdisjoint(query)
     if state[FOLLOWED]:
         # The address differs from the last written address: a link or the browser's back button.
         query = classroom.take_address(language.take_address(query))
@@ -160,6 +162,11 @@ def is_followed() -> bool:
     Return False if this session wrote the address itself.
     """
     return bool(st.session_state.get(FOLLOWED))
+
+
+def is_text_followed() -> bool:
+    """Return True if this run began with an address from a link or from the browser's history that contains a text."""
+    return bool(st.session_state.get(NAMES_TEXT))
 
 
 def show_temporarily(choice: ViewState) -> None:

@@ -1,4 +1,4 @@
-"""The current lesson: its options and Markdown, the reader's own draft, and access to the answer key."""
+"""The current lesson: its options and Markdown, its open step, the reader's own draft, and access to the answer key."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along, is_bundled, pack_lesson, template, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
-from lessons.schema import Lesson, LocalizedText
+from lessons.schema import Lesson, LessonStep, LocalizedText
+from lessons.schema import LessonView as Pointed
 from lessons.steps import markdown_of
 from ui.run.classes import attends_any, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.state import classroom
-from ui.state.params import set_params
+from ui.state.params import parse_params, set_params
+from ui.state.session import (
+    get_view_state,
+    is_followed,
+    is_temporary,
+    is_text_followed,
+    own_query,
+    restore_view_state,
+    show_temporarily,
+)
+from ui.state.view_state import ViewState, parse
 from ui.state.visitor_values import VisitorValues
 from viz.options import option
 
 OWN = "own"  # name of the reader's own lesson
 PLAY, TEACHER, WRITE = "play", "teacher", "write"
+AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,11 @@ class NamedLesson:
 
     name: str
     lesson: Lesson
+
+    def step_at(self, wanted: int) -> tuple[int, LessonStep]:
+        """Return the index and the step ``wanted``, or those of the last step if the lesson has fewer."""
+        at = min(wanted, len(self.lesson.steps) - 1)
+        return at, self.lesson.steps[at]
 
 
 def draft() -> str:
@@ -118,27 +135,82 @@ def parse_lesson(text: str) -> Lesson | list[Fault]:
 
 
 def play_draft() -> None:
-    """Play the reader's own lesson; the address contains it, so that followers in a class get it too."""
-    packed = pack_lesson(draft()) or ""
+    """Play the reader's own lesson from its first step."""
+    _play(pack_lesson(draft()) or "", step=0)
+
+
+def _play(packed: str, step: int) -> None:
+    """Play the packed draft at a step; the address contains it, so that followers in a class get it too."""
     st.session_state[PLAYED] = {*st.session_state.get(PLAYED, ()), packed}
-    set_params(LessonsOptions, lesson=OWN, step=0, show=PLAY, carried=packed)
+    set_params(LessonsOptions, lesson=OWN, step=step, show=PLAY, carried=packed)
 
 
-def get_lesson(options: LessonsOptions) -> NamedLesson | None:
-    """Return the chosen lesson; show a notice and return None if it is unknown or the reader's own has faults.
+def find_lesson(options: LessonsOptions) -> NamedLesson | None:
+    """Return the chosen lesson, or None if it is unknown or the reader's own has faults.
 
     The reader's own lesson is that of the address, which may be an earlier version, or else the draft.
     """
-    if options.lesson == OWN:
+    if options.lesson != OWN:
+        found: Lesson | list[Fault] | None = come_along().get(options.lesson)
+    else:
         found = parse_lesson(unpack_lesson(options.carried) or draft())
-        if isinstance(found, Lesson):
-            return NamedLesson(OWN, found)
+    return NamedLesson(options.lesson, found) if isinstance(found, Lesson) else None
+
+
+def get_lesson(options: LessonsOptions) -> NamedLesson | None:
+    """Return the chosen lesson; show a notice and return None if it is unknown or the reader's own has faults."""
+    found = find_lesson(options)
+    if found is None and options.lesson == OWN:
         show_notice(_("Your own lesson has faults, listed under “Write one”."))
-    elif options.lesson in come_along():
-        return NamedLesson(options.lesson, come_along()[options.lesson])
-    elif options.lesson:
+    elif found is None and options.lesson:
         show_notice(_("There is no lesson “{name}”. Pick one below.", name=options.lesson[:40]))
-    return None
+    return found
+
+
+def choice_of(pointed: Pointed) -> ViewState:
+    """Return the view state that a view's link describes; the default model is the app's."""
+    return parse(dict(pointed.query))[0]
+
+
+def model_and_texts(choice: ViewState) -> tuple[str, ...]:
+    """Return the texts of a view state and the model that reads them."""
+    return choice.text, choice.pair, choice.target, choice.model
+
+
+def open_lesson() -> None:
+    """Show the view state of the step in the address, or restore the reader's own on the list of lessons.
+
+    Call this function before the page presents its address to a class, so that followers get the step's text and head.
+    """
+    options = parse_params(LessonsOptions, own_query())[0]
+    if options.show != PLAY:
+        return
+    known = find_lesson(options)
+    if known is None:
+        restore_view_state()
+        return
+    if known.name == OWN and not options.carried and is_teacher() and (packed := pack_lesson(draft())):
+        _play(packed, options.step)
+    at, step = known.step_at(options.step)
+    if step.view is not None:
+        open_step((known.name, at), step.view)
+
+
+def open_step(key: tuple[str, int], pointed: Pointed) -> None:
+    """Show the view state of a step if the reader enters it, or has changed the text on another page.
+
+    ``key`` is (lesson, step). If the reader followed a link into the step, the head and words of the link remain. The
+    reader's own view state returns after the lesson.
+    """
+    wanted, now = choice_of(pointed), get_view_state()
+    entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
+    same = pointed.yours or model_and_texts(now) == model_and_texts(wanted)
+    arrived = entered and is_followed() and same and (is_text_followed() or now != ViewState())
+    if (entered and not arrived) or (not pointed.yours and model_and_texts(now) != model_and_texts(wanted)):
+        show_temporarily(wanted)
+    elif arrived:
+        show_temporarily(now)
+    st.session_state[AT] = (key, pointed)
 
 
 def is_teacher() -> bool:

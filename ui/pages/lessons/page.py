@@ -34,9 +34,10 @@ from ui.pages.lessons.current_lesson import (
     is_student,
     is_withheld,
     may_see_key,
+    open_step,
 )
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
-from ui.pages.lessons.views import draw, empty_view, offers_head, open_step, withheld_part
+from ui.pages.lessons.views import draw, empty_view, offers_head, withheld_part
 from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
 from ui.show.sections import reading_help
@@ -124,12 +125,12 @@ def _tour() -> None:
 def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     """Draw the current step of a lesson, the navigation and the worksheet."""
     steps = known.lesson.steps
-    at = min(options.step, len(steps) - 1)
-    step, key = steps[at], (known.name, at)
+    at, step = known.step_at(options.step)
+    key = (known.name, at)
     remember_place(known.name, at)
     adopt_class_answers(known)
     if step.view is not None:
-        open_step(key, step.view)
+        open_step(key, step.view)  # Already open, unless a student's address requests the answer key.
     _draw_navigation(at, len(steps))
     st.subheader(markdown_of(step.title))
     draw_markdown(step.text)

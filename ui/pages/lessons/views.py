@@ -26,6 +26,7 @@ from lessons.schema import LessonView as Pointed
 from lessons.steps import RESULTS, STRONGEST, VIEW
 from lessons.steps import withheld_part as withheld_part_of
 from ui.input.composing import compose
+from ui.pages.lessons.current_lesson import choice_of, model_and_texts
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -36,13 +37,12 @@ from ui.show.microscope import draw_matrices, draw_microscope
 from ui.show.text import escape_markdown
 from ui.show.views import link_to_view
 from ui.state.navigation import title_of, view_named
-from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
-from ui.state.view_state import DECLARED, DEFAULT_MODEL, PACKED, ViewState, parse, to_query
+from ui.state.session import get_view_state
+from ui.state.view_state import DECLARED, DEFAULT_MODEL, PACKED, ViewState, to_query
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
 
-AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 ROW_CHECKS = ("most_looked_at", "weight", "weight_rank", "preferred")  # checks that a row of a map answers
 WITHOUT_MODEL = ("by_hand", "why_attention")  # views that run no model of the reader's choice
 WORD = re.compile(r"\w+")
@@ -64,11 +64,6 @@ class StepView:
     clicks: bool = False  # whether the view's words can be clicked
     clicked: int | None = None  # the clicked key, a cell of the view
     is_own_head: bool = False
-
-
-def choice_of(pointed: Pointed) -> ViewState:
-    """Return the view state that a view's link describes; the default model is the app's."""
-    return parse(dict(pointed.query))[0]
 
 
 def with_head_of_link(choice: ViewState, pointed: Pointed) -> ViewState:
@@ -98,23 +93,6 @@ def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
         special=own.special,
         cut=read.cut,
     )
-
-
-def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """Show the view state of a step if the reader enters it, or has changed the text on another page.
-
-    ``key`` is (lesson, step). If the reader followed a link into the step, the head and words of the link remain. The
-    reader's own view state returns after the lesson.
-    """
-    wanted, now = choice_of(pointed), get_view_state()
-    entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
-    same = pointed.yours or _read(now) == _read(wanted)
-    arrived = entered and is_followed() and same and now != ViewState()
-    if (entered and not arrived) or (not pointed.yours and _read(now) != _read(wanted)):
-        show_temporarily(wanted)
-    elif arrived:
-        show_temporarily(now)
-    st.session_state[AT] = (key, pointed)
 
 
 def empty_view(pointed: Pointed | None) -> StepView:
@@ -209,10 +187,6 @@ def texts_of(pointed: Pointed, choice: ViewState) -> tuple[str, ...]:
 def model_title(name: str) -> str:
     """Return the title of a model's card, or the model's name if it has no card."""
     return next((translate(card.title) for card in get_backend().models() if card.id == name), name)
-
-
-def _read(choice: ViewState) -> tuple[str, ...]:
-    return choice.text, choice.pair, choice.target, choice.model
 
 
 def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, held: str) -> StepView:
@@ -361,7 +335,11 @@ def own_fields(pointed: Pointed, choice: ViewState) -> dict[str, str]:
     set for that sentence, even if the reader's sentence contains the word.
     """
     own = choice_of(pointed)
-    words = set() if _read(choice) == _read(own) else set(WORD.findall(f"{own.text} {own.pair} {own.target}"))
+    words = (
+        set()
+        if model_and_texts(choice) == model_and_texts(own)
+        else set(WORD.findall(f"{own.text} {own.pair} {own.target}"))
+    )
     not_options = (*DECLARED, PACKED, "lang")
     return {name: raw for name, raw in pointed.query if name not in not_options and raw not in words}
 

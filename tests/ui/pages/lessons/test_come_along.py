@@ -23,7 +23,8 @@ from ui.pages.break_head.question import BreakHeadOptions
 from ui.pages.by_hand.as_csv import unpack
 from ui.pages.by_hand.example import ByHandOptions, rules_of
 from ui.pages.compare.options import CompareOptions
-from ui.pages.lessons.views import choice_of, empty_view, own_fields
+from ui.pages.lessons.current_lesson import choice_of
+from ui.pages.lessons.views import empty_view, own_fields
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
 from ui.pages.positions.position_scheme import PositionsOptions as Positions
 from ui.pages.step_by_step.weight import StepOptions

@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from classroom.store import Store
 from lessons.library import pack_lesson, source
-from tests.support.asking import LONGEST, asked, go, notes, press
+from tests.support.asking import LONGEST, asked, go, notes, press, text_of
 from tests.support.repository import ROOT
 from ui.pages.lessons import teaching
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.state.view_state import ViewState
 
 LESSON = (
     'title = "{title}"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n[[step]]\ntitle = "Last"\ntext = "x"\n'
@@ -64,6 +65,15 @@ def test_followers_get_the_lesson_that_the_teacher_plays(rooms: Store) -> None:
         assert seat.run().header[0].value == desk.header[0].value == title
         press(desk, "Next", key="lesson_next")
         assert seat.run().subheader[0].value == "Last"
+    go(desk, "lessons", lesson="break_head", step="3")
+    seat.run()
+    press(desk, "Next", key="lesson_next")  # To a step with an own text, after another text and another head.
+    for follower in (seat.run(), seat_in(rooms, code)):
+        assert follower.query_params == desk.query_params
+        assert text_of(follower) == text_of(desk) == desk.query_params["text"]
+    go(desk, "lessons", lesson="break_head", step="4", text=ViewState().text)
+    for follower in (seat.run(), seat_in(rooms, code)):
+        assert text_of(follower) == text_of(desk) == ViewState().text
 
 
 @pytest.mark.slow
@@ -75,6 +85,9 @@ def test_followers_keep_their_page_while_the_teacher_writes(rooms: Store) -> Non
     desk.text_area(key=teaching.BOX).set_value(LESSON.format(title="Half-done")).run()
     assert seat.run().header[0].value == "Mine"
     assert not notes(seat)
+    go(desk, "lessons", lesson="own")  # This address lacks the lesson.
+    assert any(CLAIM in said for said in notes(desk))
+    assert seat.run().header[0].value == desk.header[0].value == "Half-done"
 
 
 @pytest.mark.slow
