@@ -7,9 +7,9 @@ from streamlit.navigation.page import StreamlitPage
 
 from i18n import set_language_source, translate
 from ui.classroom import attend, follow
-from ui.pages.lessons.current_lesson import open_lesson
 from ui.paths import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
+from ui.run.current_lesson import open_lesson
 from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
 from ui.show.top_bar import draw_top_bar

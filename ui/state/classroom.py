@@ -14,7 +14,7 @@ from ui.state.view_state import ViewState, shared_fields
 
 CODE = "class_code"  # Key in st.session_state.
 ADDRESS = "class"  # Name of the query field.
-LESSONS = "lessons"  # View of lessons; its options are in ui/pages/lessons/current_lesson.py.
+LESSONS = "lessons"  # View of lessons; its options are in ui/run/current_lesson.py.
 
 
 def code() -> str | None:

@@ -18,8 +18,8 @@ from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
 from ui.input.controls import read_number
-from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.pages.lessons.views import StepView
+from ui.run.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.run.notices import show_notice
 from ui.state.session import set_view_state
 from ui.state.visitor_values import VisitorValues

@@ -19,9 +19,9 @@ from lessons.steps import format_answer, markdown_of, right_answer
 from ui.class_reply import draw_answers, draw_ask_button, draw_reveal_button, open_question_number
 from ui.classroom import EVERY
 from ui.pages.lessons.answers import EXACT, Key, answer_at, note
-from ui.pages.lessons.current_lesson import NamedLesson, is_teacher
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
+from ui.run.current_lesson import NamedLesson, is_teacher
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.state import classroom

@@ -22,7 +22,10 @@ from ui.pages.lessons.class_questions import (
     is_polled,
     open_question,
 )
-from ui.pages.lessons.current_lesson import (
+from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
+from ui.pages.lessons.views import draw, empty_view, offers_head, withheld_part
+from ui.pages.lessons.worksheet import draw_worksheet
+from ui.run.current_lesson import (
     OWN,
     TEACHER,
     WRITE,
@@ -36,9 +39,6 @@ from ui.pages.lessons.current_lesson import (
     may_see_key,
     open_step,
 )
-from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
-from ui.pages.lessons.views import draw, empty_view, offers_head, withheld_part
-from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes, show_notice
 from ui.show.sections import reading_help
 from ui.show.terms import FOR_TEACHERS

@@ -18,7 +18,9 @@ from lessons.sheet import Block, Heading, Prose, Quotation
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
 from ui.pages.lessons.class_questions import POLLED, is_polled
-from ui.pages.lessons.current_lesson import (
+from ui.pages.lessons.views import StepView, empty_view, model_title, shows_answer
+from ui.pages.lessons.worksheet import draw_print_button, question_tables
+from ui.run.current_lesson import (
     OWN,
     PLAY,
     LessonsOptions,
@@ -32,8 +34,6 @@ from ui.pages.lessons.current_lesson import (
     restore_draft,
     store_draft,
 )
-from ui.pages.lessons.views import StepView, empty_view, model_title, shows_answer
-from ui.pages.lessons.worksheet import draw_print_button, question_tables
 from ui.run.network import is_open, shared_origins
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps

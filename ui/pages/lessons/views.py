@@ -26,7 +26,7 @@ from lessons.schema import LessonView as Pointed
 from lessons.steps import RESULTS, STRONGEST, VIEW
 from lessons.steps import withheld_part as withheld_part_of
 from ui.input.composing import compose
-from ui.pages.lessons.current_lesson import choice_of, model_and_texts
+from ui.run.current_lesson import choice_of, model_and_texts
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of

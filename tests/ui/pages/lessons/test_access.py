@@ -13,8 +13,8 @@ from i18n import _, use_language
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.lessons import current_lesson, teaching
-from ui.run import classes
+from ui.pages.lessons import teaching
+from ui.run import classes, current_lesson
 from ui.run.fine_tuning import NOBODY, hash_cookie
 from ui.show.terms import FOR_TEACHERS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.asking import asked, press
-from ui.pages.lessons.current_lesson import OWN
+from ui.run.current_lesson import OWN
 from ui.state import visitor_values
 
 

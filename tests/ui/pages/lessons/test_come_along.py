@@ -23,7 +23,6 @@ from ui.pages.break_head.question import BreakHeadOptions
 from ui.pages.by_hand.as_csv import unpack
 from ui.pages.by_hand.example import ByHandOptions, rules_of
 from ui.pages.compare.options import CompareOptions
-from ui.pages.lessons.current_lesson import choice_of
 from ui.pages.lessons.views import empty_view, own_fields
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
 from ui.pages.positions.position_scheme import PositionsOptions as Positions
@@ -33,6 +32,7 @@ from ui.pages.tokens.page import TokensOptions
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.whole_pass.inspector import WholePassOptions as WholePass
+from ui.run.current_lesson import choice_of
 from ui.state.navigation import PAGES, view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse

@@ -17,8 +17,8 @@ from tests.support.asking import asked, press
 from tests.support.savedfiles import Saved
 from ui.pages.lessons import worksheet
 from ui.pages.lessons.answers import StepAnswer
-from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.views import empty_view
+from ui.run.current_lesson import NamedLesson
 
 
 @pytest.fixture

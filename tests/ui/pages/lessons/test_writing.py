@@ -14,8 +14,8 @@ from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
 from tests.support.cases import loop_over
 from ui.pages.lessons import teaching
-from ui.pages.lessons.current_lesson import choice_of
 from ui.run import network
+from ui.run.current_lesson import choice_of
 from ui.state import visitor_values
 from ui.state.view_state import parse
 
