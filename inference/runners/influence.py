@@ -44,8 +44,17 @@ def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
     for start in range(0, tokens, step):
         keys = range(start, min(start + step, tokens))
         vectors = _layer_output(model, block, one, layer, [(), *((ZeroValue(layer, key),) for key in keys)])
-        columns.append(1 - torch.cosine_similarity(vectors[1:], vectors[:1], dim=-1))  # (key, query)
+        columns.append(cosine_distance(vectors[1:], vectors[:1]))  # (key, query)
     return torch.cat(columns).T.clamp(min=0)
+
+
+def cosine_distance(changed: Tensor, original: Tensor) -> Tensor:
+    """Return 1 - the cosine similarity of vectors, over the last axis, 0 to 2.
+
+    The cosine is computed in float64, since float32 rounds a small distance to multiples of 6e-8.
+    """
+    distances = 1 - torch.cosine_similarity(changed.double(), original.double(), dim=-1)
+    return distances.to(changed.dtype)
 
 
 def _layer_output(

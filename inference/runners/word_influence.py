@@ -23,7 +23,7 @@ from inference.record.records import numpy
 from inference.runners import influence
 from inference.runners.blanks import hide, mask_of, prepare, read, tensors
 from inference.runners.edit_batches import one_text, outputs
-from inference.runners.influence import from_vectors, path_from_zero, word_vectors
+from inference.runners.influence import cosine_distance, from_vectors, path_from_zero, word_vectors
 from inference.runners.labels import failure_message, logits_there, refuse_absent
 from inference.runners.masked_words import explained_guess, word_runs
 from inference.tasks.attribution import (
@@ -105,7 +105,7 @@ def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words:
     sets += [[MaskKey(layer, key) for layer in layers for key in range(*word)] for word in words]
     passes = outputs(loaded, one_text(loaded, reading), sets)
     found = torch.cat([_vector(output, focus) for output in passes])  # (set, channel)
-    return numpy(1 - torch.cosine_similarity(found[1:], found[:1], dim=-1))
+    return numpy(cosine_distance(found[1:], found[:1]))
 
 
 def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
