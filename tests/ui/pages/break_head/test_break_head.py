@@ -15,6 +15,7 @@ from inference import LocalBackend, TraceRequest
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS, stored_pronoun_head
 from tests.support.asking import asked, notes
+from tests.support.cases import loop_over
 from ui.input.probes import span_of
 from ui.pages.break_head.page import OUTCOMES, RIGHT, TESTED
 from ui.pages.break_head.question import BreakHeadOptions, find_words
@@ -92,7 +93,7 @@ def test_a_card_with_a_link_survives_a_reload(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["", "Rain.", "It rains.", "One text for all pages."])
+@loop_over("text", ["", "Rain.", "It rains.", "One text for all pages."])
 def test_a_text_without_the_words_gets_a_sentence(text: str) -> None:
     page = asked("break_head", model=MODEL, text=text)
     assert not page.exception

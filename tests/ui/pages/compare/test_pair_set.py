@@ -11,6 +11,7 @@ from attention.view import View
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from probing.text_pairs import TextPair, compare_with_control
 from tests.support.asking import asked, notes, says, stands
+from tests.support.cases import loop_over
 from tests.support.savedfiles import SavedBytes, parts, text_of
 from ui.pages.compare.pair_set import READY, pairs_csv
 from ui.pages.compare.pair_set_result import PairSet, describe_pair_set
@@ -142,7 +143,7 @@ def test_identical_pairs_change_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@loop_over(
     ("content", "said"),
     [
         ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
