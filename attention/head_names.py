@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from i18n import gettext_lazy
+
 NUMBER = r"([0-9]{1,3})"
 SIGN = r"[-‐‑‒–—―−.·・•/:,、;|_]"
 BETWEEN = rf"\s*(?:{SIGN}\s*)?"  # separator between layer and head, and between a keyword and its number
@@ -37,6 +39,21 @@ def head_label(layer: int, head: int) -> str:
     ('3-1', (3, 1))
     """
     return f"{layer}-{head}"
+
+
+def describe_missing_head(layer: int | None, head: int | None, layers: int, heads: int) -> str:
+    """Return the message that a model of ``layers`` × ``heads`` has no such head; an address may lack a number.
+
+    >>> describe_missing_head(9, 40, 6, 12)
+    'There is no head 9-40; layers are 0 to 5, heads 0 to 11.'
+    """
+    return gettext_lazy(
+        "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
+        layer=layer,
+        head=head,
+        layers=layers - 1,
+        heads=heads - 1,
+    )
 
 
 def parse_head(text: str) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attention.head_names import describe_missing_head
 from attention.mask import FloatArray
 from attention.pictures import Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, Unavailable, first_attending
@@ -202,15 +203,7 @@ class Trace:
     def _record(self, layer: int, head: int, part: str | None) -> AnyRecord:
         records = self.records(part)
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
-            raise IndexError(
-                gettext_lazy(
-                    "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-                    layer=layer,
-                    head=head,
-                    layers=len(records) - 1,
-                    heads=records[0].heads - 1,
-                )
-            )
+            raise IndexError(describe_missing_head(layer, head, len(records), records[0].heads))
         if isinstance(records[layer], NoAttention):
             raise Unavailable(without_attention(layer, self.attending(part)))
         return records[layer]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from attention.head_names import fold_text, normalize_word, parse_head
+from attention.head_names import describe_missing_head, fold_text, normalize_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
 
@@ -143,15 +143,7 @@ class Question:
             raise NotInClass(gettext_lazy("“{said}” is not a head, such as 3-7 (counted from 0).", said=said[:80]))
         layer, head = found
         if self.layers and not (layer < self.layers and head < self.heads):
-            raise NotInClass(
-                gettext_lazy(
-                    "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-                    layer=layer,
-                    head=head,
-                    layers=self.layers - 1,
-                    heads=self.heads - 1,
-                )
-            )
+            raise NotInClass(describe_missing_head(layer, head, self.layers, self.heads))
         return f"{layer}.{head}"
 
     def _option(self, said: str) -> str:

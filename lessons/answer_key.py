@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
-from attention.head_names import normalize_word
+from attention.head_names import describe_missing_head, normalize_word
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import LazyMessage, gettext_lazy
@@ -155,15 +155,7 @@ def place(cells: tuple[DisplayToken, ...], word: str) -> int:
 def check_head(view: View, layer: int, head: int) -> None:
     """Raise Unanswerable if the view has no such layer or head."""
     if not (0 <= layer < view.layers and 0 <= head < view.heads):
-        raise Unanswerable(
-            gettext_lazy(
-                "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-                layer=layer,
-                head=head,
-                layers=view.layers - 1,
-                heads=view.heads - 1,
-            )
-        )
+        raise Unanswerable(describe_missing_head(layer, head, view.layers, view.heads))
 
 
 def dot(_asked: CheckContext, *, a: tuple[float, ...], b: tuple[float, ...]) -> CheckedAnswer:

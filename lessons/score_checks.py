@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.head_names import describe_missing_head
 from attention.record import MAPS_ONLY, Record
 from attention.softmax import change_softmax_rules, spreads
 from attention.toy_example import Matrices, ToyExample, ToyRules, compute_example
@@ -98,15 +99,7 @@ def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer
     if found is None:
         raise Unanswerable(gettext_lazy("This model has no stored pronoun scores."))
     if not (layer < len(found.hits) and head < len(found.hits[0])):
-        raise Unanswerable(
-            gettext_lazy(
-                "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-                layer=layer,
-                head=head,
-                layers=len(found.hits) - 1,
-                heads=len(found.hits[0]) - 1,
-            )
-        )
+        raise Unanswerable(describe_missing_head(layer, head, len(found.hits), len(found.hits[0])))
     hits = found.hits[layer][head]
     return CheckedAnswer(
         float(hits),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from attention.head_names import describe_missing_head
 from attention.strongest_links import LEAST
 from i18n import gettext_lazy
 from inference.errors import UserError
@@ -107,13 +108,7 @@ def _no_head(atlas: Atlas, query: LinkQuery) -> str:
         )
     layers, heads = next(iter(atlas.manifest["stacks"].values()))
     layer, head = query.head or (0, 0)
-    return gettext_lazy(
-        "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-        layer=layer,
-        head=head,
-        layers=layers - 1,
-        heads=heads - 1,
-    )
+    return describe_missing_head(layer, head, layers, heads)
 
 
 def _form(atlas: Atlas, word: str, notes: list[str]) -> int | None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from attention.comparison import Aligned, align
 from attention.excess import PositionalPrior
+from attention.head_names import describe_missing_head
 from attention.head_search import between_words, head_of_link
 from attention.mask import BoolArray
 from attention.measures import HeadSummary
@@ -234,15 +235,7 @@ def _head(choice: ViewState, view: View, notes: list[str]) -> tuple[int, int] | 
         return None
     if _inside(layer, view.layers) and _inside(head, view.heads):
         return layer, head
-    notes.append(
-        gettext_lazy(
-            "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-            layer=layer,
-            head=head,
-            layers=view.layers - 1,
-            heads=view.heads - 1,
-        )
-    )
+    notes.append(describe_missing_head(layer, head, view.layers, view.heads))
     notes.append(gettext_lazy("The head of the strongest link is shown."))
     return None
 
