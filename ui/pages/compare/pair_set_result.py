@@ -251,7 +251,7 @@ def _describe_tested(found: PairSet) -> str:
     said = [
         _(
             "{heads} ({changes:,} changes, {controls:,} controls; two-sided permutation, n = {n:,} independent texts, "
-            "p: smaller tail doubled, Holm-corrected).",
+            "p: twice the smaller tail, Holm-corrected).",
             heads=_more_heads(found, across),
             changes=len(found.pairs) - controls,
             controls=controls,
