@@ -99,10 +99,5 @@ function pictures(part) {
     document.body.classList.toggle("more", page.scrollLeft + page.clientWidth < page.scrollWidth - 1);
   document.addEventListener("scroll", fade, { passive: true });
   new ResizeObserver(fade).observe(page);
-  // A drawing that is changed later, also by its attributes, may become narrower without a resize.
-  new MutationObserver(fade).observe(document.getElementById("vis"), {
-    attributes: true,
-    childList: true,
-    subtree: true,
-  });
+  new MutationObserver(fade).observe(document.getElementById("vis"), { childList: true });
 }
