@@ -5,9 +5,15 @@ import { attendingLayer, canonical, changed, createEchoes, fitSelection, neighbo
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
-/** Return the milliseconds that a pointer rests before a preview fetches so many numbers. @param {number} numbers */
-function dwellFor(numbers) {
-  if (numbers <= 50000) return 30;
+const PAUSE = 100; // milliseconds without another preview, after which a pointer is not sweeping over words
+
+/**
+ * Return the milliseconds that a pointer rests before a preview fetches so many numbers.
+ * @param {number} numbers
+ * @param {boolean} paused the pointer paused before this preview
+ */
+function dwellFor(numbers, paused) {
+  if (numbers <= 50000) return paused ? 0 : 30;
   return numbers <= 250000 ? 120 : 360;
 }
 
@@ -19,6 +25,7 @@ export function createChoosing(app) {
   let sent = null;
   let unsent = false; // a selection to send after its picture is painted
   let since = 0;
+  let paused = true; // before the preview
   let [later, dwelling] = [0, 0]; // timers
 
   /** Return true if the page has received the kept selection. */
@@ -60,6 +67,7 @@ export function createChoosing(app) {
     preview(patch) {
       const { preview } = store.state;
       if (patch === preview || JSON.stringify(patch) === JSON.stringify(preview)) return;
+      paused = performance.now() - since > PAUSE;
       since = performance.now();
       performance.mark("headlight:ask");
       store.set({ preview: patch });
@@ -72,7 +80,7 @@ export function createChoosing(app) {
     rested() {
       if (!store.state.preview) return true;
       const numbers = app.data.layers * app.data.heads * app.keys().length;
-      const left = dwellFor(numbers) - (performance.now() - since);
+      const left = dwellFor(numbers, paused) - (performance.now() - since);
       if (left > 0) {
         clearTimeout(dwelling);
         dwelling = setTimeout(app.redraw, left + 5);
