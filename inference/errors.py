@@ -53,6 +53,23 @@ class UserError(ValueError):
         return UserError(self.message, way_out=self.way_out, details=self.details)
 
 
+def too_many_tokens(tokens: int, most: int, way_out: str = "cut") -> UserError:
+    """Return the error for a text of ``tokens`` tokens if a request takes at most ``most``.
+
+    >>> too_many_tokens(300, 256).details
+    {'tokens': 300, 'limit': 256}
+    """
+    return UserError(
+        gettext_lazy(
+            "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
+            tokens=tokens,
+            most=most,
+        ),
+        way_out=way_out,
+        details={"tokens": tokens, "limit": most},
+    )
+
+
 def format_os_error(error: OSError) -> str:
     """Return the line that a command prints for an error of the operating system.
 

@@ -15,7 +15,14 @@ from attention.annotations import AnnotatedText, Link, Span
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.corpus import GAP, TABLE, AnnotatedCorpus, CorpusFormat, ParsedCorpus
-from probing.text_files import decoded_or_guessed, first_damage, guessed_encoding, refuse_folder, refuse_joined
+from probing.text_files import (
+    decoded_or_guessed,
+    explain_unreadable,
+    first_damage,
+    guessed_encoding,
+    refuse_folder,
+    refuse_joined,
+)
 
 COLUMNS = 10
 KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that count as separate relations
@@ -181,17 +188,8 @@ def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
     ``format`` is "conllu", "gap" or "csv". If ``encoding`` is "", it is detected.
     """
     refuse_folder(file)
-    try:
+    with explain_unreadable(file):
         content = file.read_bytes()
-    except OSError as error:
-        reason = (
-            gettext_lazy("no such file")
-            if isinstance(error, FileNotFoundError)
-            else gettext_lazy("it cannot be opened")
-        )
-        raise UserError(
-            gettext_lazy("{file} cannot be read: {reason}. Give another path.", file=file, reason=reason)
-        ) from error
     return parse(content, format, encoding)
 
 

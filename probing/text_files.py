@@ -8,7 +8,8 @@ import json
 import re
 import unicodedata
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -399,6 +400,22 @@ def _python_name(encoding: str) -> str | None:
     except (LookupError, ValueError):
         return None
     return None if found.replace("_", "-") in NOT_FOR_FILES else found
+
+
+@contextmanager
+def explain_unreadable(path: Path) -> Iterator[None]:
+    """Inside the block, raise UserError instead of OSError: the file ``path`` is missing or cannot be opened."""
+    try:
+        yield
+    except OSError as error:
+        reason = (
+            gettext_lazy("no such file")
+            if isinstance(error, FileNotFoundError)
+            else gettext_lazy("it cannot be opened")
+        )
+        raise UserError(
+            gettext_lazy("{file} cannot be read: {reason}. Give another path.", file=path, reason=reason)
+        ) from error
 
 
 def refuse_folder(path: Path) -> None:

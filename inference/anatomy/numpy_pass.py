@@ -32,7 +32,7 @@ from inference.anatomy.program import (
 )
 from inference.pictures.image_processing import tower
 from inference.record.attention_function import PATH
-from inference.record.records import register_post_hook, register_pre_hook
+from inference.record.records import hook_modules
 
 WRONG = 1e-3  # relative to the largest number; rounding does not explain a larger difference
 # Exceptions that formulas raise on unsupported arguments.
@@ -202,15 +202,8 @@ def _track_module(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator
         if path in layers:
             run.layer.pop()
 
-    handles = []
-    try:
-        for module in model.modules():
-            handles.append(register_pre_hook(module, enter))
-            handles.append(register_post_hook(module, leave))
+    with hook_modules(model, enter, leave):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _note_rules(read: Sequence[tuple[Tensor, Value]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from inference.record import fidelity_check
 from inference.record.attention_call import CROSS
 from inference.record.attention_function import PATH
-from inference.record.records import register_post_hook, register_pre_hook
+from inference.record.records import hook_modules
 
 KEPT = 4096  # numbers kept of each tensor, enough to distinguish any two tensors
 # Every attention implementation calls a function of this set.
@@ -86,22 +85,9 @@ def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
                 softmaxes.append((next(moments), running[-1].path if running else ""))
             return function(*args, **(kwargs or {}))
 
-    with _register_hooks(model, enter, leave), Softmaxes(), torch.inference_mode():
+    with hook_modules(model, enter, leave), Softmaxes(), torch.inference_mode():
         model(**(given or fidelity_check.inputs(model)))
     return WatchedPass(tuple(visits), tuple(softmaxes))
-
-
-@contextmanager
-def _register_hooks(model: Any, enter: Any, leave: Any) -> Iterator[None]:
-    handles = []
-    try:
-        for module in model.modules():
-            handles.append(register_pre_hook(module, enter))
-            handles.append(register_post_hook(module, leave))
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:

@@ -154,6 +154,34 @@ def call_of(model: Any, part: str, layer: int) -> int:
     return layers.index(layer)
 
 
+def check_place(part: str, layers: Sequence[int], layer: int, head: int | None) -> None:
+    """Raise UserError if a stack has no such layer or head.
+
+    ``part`` names the stack, and ``layers`` has its number of heads by layer. If ``head`` is None, only the layer is
+    checked.
+    """
+    if 0 <= layer < len(layers) and 0 <= (head or 0) < max(layers):
+        return
+    has = (
+        gettext_lazy("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
+        if layers
+        else gettext_lazy("no such part")
+    )
+    what = (
+        gettext_lazy("layer {layer}", layer=layer)
+        if head is None
+        else gettext_lazy("head {layer}-{head}", layer=layer, head=head)
+    )
+    raise UserError(
+        gettext_lazy(
+            "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
+            what=what,
+            part=PART_NAMES.get(part, part),
+            has=has,
+        )
+    )
+
+
 def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
     """Return the edits, with their samples, by stack and number of the call.
 
@@ -164,27 +192,9 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
     for sample, mine in enumerate(edits):
         for edit in mine:
             part = edit.part or next(iter(heads))
-            layers = heads.get(part, ())
-            head = 0 if isinstance(edit, MaskKey | ZeroValue) else edit.head
-            if edit.layer >= len(layers) or head >= max(layers):
-                has = (
-                    gettext_lazy("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
-                    if layers
-                    else gettext_lazy("no such part")
-                )
-                what = (
-                    gettext_lazy("layer {layer}", layer=edit.layer)
-                    if isinstance(edit, MaskKey | ZeroValue)
-                    else gettext_lazy("head {layer}-{head}", layer=edit.layer, head=head)
-                )
-                raise UserError(
-                    gettext_lazy(
-                        "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
-                        what=what,
-                        part=PART_NAMES.get(part, part),
-                        has=has,
-                    )
-                )
+            check_place(
+                part, heads.get(part, ()), edit.layer, None if isinstance(edit, MaskKey | ZeroValue) else edit.head
+            )
             places.setdefault((part, call_of(model, part, edit.layer)), []).append((sample, edit))
     return places
 

@@ -17,7 +17,7 @@ from attention.trace import PART_NAMES
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.record.attention_call import AttentionCall, Repeats, part_namer
-from inference.record.edit_hooks import call_of, heads_of
+from inference.record.edit_hooks import call_of, check_place, heads_of
 from inference.record.records import changing_states, register_post_hook
 
 
@@ -229,27 +229,7 @@ def _by_place(model: Any, sets: Sequence[PatchSet]) -> tuple[Mapping[Place, Foun
     for sample, mine in enumerate(sets):
         for take in mine:
             part = take.part or next(iter(sizes))
-            layers = sizes.get(part, ())
-            head = take.head if isinstance(take, PatchHead) else 0
-            if not (0 <= take.layer < len(layers) and 0 <= head < max(layers)):
-                has = (
-                    gettext_lazy("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
-                    if layers
-                    else gettext_lazy("no such part")
-                )
-                what = (
-                    gettext_lazy("head {layer}-{head}", layer=take.layer, head=head)
-                    if isinstance(take, PatchHead)
-                    else gettext_lazy("layer {layer}", layer=take.layer)
-                )
-                raise UserError(
-                    gettext_lazy(
-                        "There is no {what}: the {part} has {has}, counted from 0. Pick another.",
-                        what=what,
-                        part=PART_NAMES.get(part, part),
-                        has=has,
-                    )
-                )
+            check_place(part, sizes.get(part, ()), take.layer, take.head if isinstance(take, PatchHead) else None)
             if part == "cross" and not isinstance(take, PatchHead):
                 raise UserError(
                     gettext_lazy("Cross-attention shares its vectors with the decoder. Name the decoder's.")

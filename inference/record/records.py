@@ -62,6 +62,20 @@ def register_post_hook(module: torch.nn.Module, hook: After) -> RemovableHandle:
     return module.register_forward_hook(run_hook, with_kwargs=True)
 
 
+@contextmanager
+def hook_modules(model: torch.nn.Module, enter: Before, leave: After) -> Iterator[None]:
+    """Inside the block, call ``enter`` before and ``leave`` after each module of a model runs in this thread."""
+    handles = []
+    try:
+        for module in model.modules():
+            handles.append(register_pre_hook(module, enter))
+            handles.append(register_post_hook(module, leave))
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by stack
 Change = Callable[[str, int, Tensor], Tensor | None]  # stack, layer, vectors (sample, token, channel)
 _OWN_WAY = gettext_lazy("This model passes vectors between layers in its own way, so none can be replaced.")

@@ -50,6 +50,17 @@ class Blanked:
     pair: str | None
     whole: bool  # True if encoding that text gives exactly this encoding
 
+    def check_blank(self, number: int) -> None:
+        """Raise UserError if the text has no blank ``number``, counted from 0."""
+        if not 0 <= number < len(self.positions):
+            raise UserError(
+                gettext_lazy(
+                    "There is no blank {blank}; the text has {blanks}, counted from 0.",
+                    blank=number,
+                    blanks=len(self.positions),
+                )
+            )
+
 
 def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
     """Encode the text of a request with its blanks; raise UserError if it has none or too many."""

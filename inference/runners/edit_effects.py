@@ -109,15 +109,7 @@ def _watched_answer(loaded: LoadedModel, question: AnyEffects) -> WatchedAnswer:
 
 def _blank(loaded: LoadedModel, question: BlankEffects) -> WatchedAnswer:
     blanked = prepare(loaded, question)
-    if not 0 <= question.blank < len(blanked.positions):
-        has = len(blanked.positions)
-        raise UserError(
-            gettext_lazy(
-                "There is no blank {blank}; the text has {blanks}, counted from 0.",
-                blank=question.blank,
-                blanks=has,
-            )
-        )
+    blanked.check_blank(question.blank)
     at = blanked.positions[question.blank]
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     asked = tuple(_one_piece(word, pieces_of(loaded, blanked.row, texts, at, word)) for word in question.words)

@@ -10,7 +10,7 @@ import torch
 from attention.mask import FloatArray
 from attention.vectors import mix, pool
 from i18n import error_message, gettext_lazy
-from inference.errors import UserError, as_user_error
+from inference.errors import UserError, as_user_error, too_many_tokens
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.runners.blanks import read, tensors
@@ -27,15 +27,7 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
     reading = read(loaded, question.text, question.pair, question.cut)
     most = _most_tokens(loaded)
     if len(reading.row) > most:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=len(reading.row),
-                most=most,
-            ),
-            way_out="cut",
-            details={"tokens": len(reading.row), "limit": most},
-        )
+        raise too_many_tokens(len(reading.row), most)
     levels = hidden_states(loaded, [reading])[0]
     levels.setflags(write=False)
     return States(levels, reading.row)

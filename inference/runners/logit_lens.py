@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from attention.edits import Edit
 from i18n import gettext_lazy
-from inference.errors import UserError, as_user_error
+from inference.errors import as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.edit_hooks import apply_edits
 from inference.record.patching import replacing_output
@@ -71,14 +71,7 @@ def answer(loaded: LoadedModel, question: Lens | NextLens) -> Layers:
 
 def _blank(loaded: LoadedModel, question: Lens) -> LensTarget:
     blanked = prepare(loaded, question)
-    if not 0 <= question.blank < len(blanked.positions):
-        raise UserError(
-            gettext_lazy(
-                "There is no blank {blank}; the text has {blanks}, counted from 0.",
-                blank=question.blank,
-                blanks=len(blanked.positions),
-            )
-        )
+    blanked.check_blank(question.blank)
     return LensTarget(
         blanked.reading, blanked.positions[question.blank], lambda tokens: display_pieces(loaded, tokens, False)
     )

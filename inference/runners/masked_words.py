@@ -58,14 +58,7 @@ UNKNOWN = gettext_lazy("It is not in the vocabulary, nor are its parts.")
 def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
     """Return the most probable tokens of each blank; raise UserError if the text has no blanks."""
     blanked = prepare(loaded, question)
-    if not 0 <= question.blank < len(blanked.positions):
-        raise UserError(
-            gettext_lazy(
-                "There is no blank {blank}; the text has {blanks}, counted from 0.",
-                blank=question.blank,
-                blanks=len(blanked.positions),
-            )
-        )
+    blanked.check_blank(question.blank)
     found = at_blanks(loaded, blanked.reading, blanked.positions)  # (blank, piece)
     blanks = [_blank(loaded, blanked, log, at, question.top) for log, at in zip(found, blanked.positions, strict=True)]
     mask, token = mask_of(loaded)
@@ -292,14 +285,7 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
     The prediction is ``token``, or the most probable token if ``token`` is negative. Raise UserError if the blank or
     the token does not exist.
     """
-    if not 0 <= blank < len(blanked.positions):
-        raise UserError(
-            gettext_lazy(
-                "There is no blank {blank}; the text has {blanks}, counted from 0.",
-                blank=blank,
-                blanks=len(blanked.positions),
-            )
-        )
+    blanked.check_blank(blank)
     at = blanked.positions[blank]
     [log] = at_blanks(loaded, blanked.reading, [at])
     if token >= len(log):

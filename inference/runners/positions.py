@@ -22,7 +22,7 @@ from inference.anatomy.positions import (
     slopes,
     source_side,
 )
-from inference.errors import UserError, as_user_error
+from inference.errors import UserError, as_user_error, too_many_tokens
 from inference.load.length_limits import position_limit
 from inference.loaded_model import LoadedModel
 from inference.record import capture
@@ -165,15 +165,7 @@ def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
 def _check(reading: Encoding, order: Sequence[int]) -> None:
     tokens = len(reading.ids)
     if tokens > MOST:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                most=MOST,
-                tokens=tokens,
-            ),
-            way_out="cut",
-            details={"tokens": tokens, "limit": MOST},
-        )
+        raise too_many_tokens(tokens, MOST)
     if sorted(order) != list(range(tokens)):
         raise UserError(
             f"The order of {tokens} tokens names each of them once, from 0 to {tokens - 1}; this one does not."

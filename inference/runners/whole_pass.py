@@ -16,7 +16,7 @@ from inference.anatomy.numpy_pass import Seen, as_numpy, compute, numpy_of
 from inference.anatomy.program import MASKED, Array, FunctionCall, Value, header, leaves, map_leaves, required_calls
 from inference.anatomy.stages import is_stage, last_stage, stages
 from inference.anatomy.watched_pass import blocks, watch
-from inference.errors import UserError, as_user_error
+from inference.errors import UserError, as_user_error, too_many_tokens
 from inference.loaded_model import LoadedModel
 from inference.runners.anatomy import side_of
 from inference.runners.blanks import display_pieces, read, tensors
@@ -81,15 +81,8 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
     Raise UserError if the text is too long, or if an encoder-decoder has no target text.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
-    if max(len(reading.ids), len(question.target)) > LONGEST:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=len(reading.ids),
-                most=LONGEST,
-            ),
-            way_out="text",
-        )
+    if (tokens := max(len(reading.ids), len(question.target))) > LONGEST:
+        raise too_many_tokens(tokens, LONGEST, way_out="text")
     given = tensors(loaded, reading)
     if loaded.id.kind == "encoder-decoder":
         if not question.target:

@@ -13,7 +13,7 @@ from attention.agreement import shares, with_residual
 from attention.edits import Edit, MaskKey
 from attention.record import attending_records
 from i18n import gettext_lazy
-from inference.errors import UserError, as_user_error
+from inference.errors import UserError, as_user_error, too_many_tokens
 from inference.loaded_model import LoadedModel
 from inference.record import capture
 from inference.record.batching import MOST_TOKENS as BATCH_TOKENS
@@ -86,15 +86,7 @@ def refuse_long(reading: Encoding) -> None:
     """Raise UserError if a text has more than MOST_TOKENS tokens."""
     tokens = len(reading.ids)
     if tokens > MOST_TOKENS:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=tokens,
-                most=MOST_TOKENS,
-            ),
-            way_out="cut",
-            details={"limit": MOST_TOKENS, "tokens": tokens},
-        )
+        raise too_many_tokens(tokens, MOST_TOKENS)
 
 
 def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words: Sequence[Run]) -> Any:
@@ -111,14 +103,7 @@ def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words:
 def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
     tokens = one["input_ids"].shape[1]
     if tokens > influence.MOST_TOKENS:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                most=influence.MOST_TOKENS,
-                tokens=tokens,
-            ),
-            way_out="text",
-        )
+        raise too_many_tokens(tokens, influence.MOST_TOKENS, way_out="text")
     [parts] = capture.record_parts(loaded.model, one)
     records = attending_records(next(iter(parts.values())))
     maps = np.stack([sum(record.weights(head) for head in range(record.heads)) for record in records])

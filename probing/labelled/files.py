@@ -13,7 +13,7 @@ from pathlib import Path
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.labelled.labeled_texts import OUTSIDE, LabeledText, Row, TaggedText
-from probing.text_files import decoded_or_guessed, refuse_folder
+from probing.text_files import decoded_or_guessed, explain_unreadable, refuse_folder
 
 MOST_BYTES = 50_000_000  # maximal bytes of a file
 MOST_ROWS = 250_000  # maximal rows of a file
@@ -40,19 +40,10 @@ class File:
         The size is checked before the content is read.
         """
         refuse_folder(path)
-        try:
+        with explain_unreadable(path):
             if path.stat().st_size > MOST_BYTES:
                 raise _too_large(path.name, path.stat().st_size)
             return cls(path.name, path.read_bytes(), encoding)
-        except OSError as error:
-            reason = (
-                gettext_lazy("no such file")
-                if isinstance(error, FileNotFoundError)
-                else gettext_lazy("it cannot be opened")
-            )
-            raise UserError(
-                gettext_lazy("{file} cannot be read: {reason}. Give another path.", file=path, reason=reason)
-            ) from error
 
     def text(self) -> tuple[str, int]:
         """Return the text with line ends "\\n", and the number of removed control characters; may raise UserError.

@@ -15,6 +15,7 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, translate, typeset_number
 from inference import TraceRequest
+from inference.errors import too_many_tokens
 from inference.tasks.attribution import MOST_TOKENS, WordPath
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
 from probing.statistics import LEVEL, holm, rank_p_values
@@ -27,7 +28,7 @@ from ui.attribution.methods import (
     compute_attributions,
 )
 from ui.input.controls import bound_widget
-from ui.run.notices import show_notice
+from ui.run.notices import show_error, show_notice
 from ui.show.chart import draw_notebook_menu, theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import csv_table, download_table, page_provenance, request_provenance
@@ -263,14 +264,7 @@ WAYS, STRIP = "label_ways", "label_words"
 def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     """Draw the attribution of the explained label to each word, by all methods."""
     if len(trace.source) > MOST_TOKENS:
-        show_notice(
-            _(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=len(trace.source),
-                most=MOST_TOKENS,
-            ),
-            role="status",
-        )
+        show_error(too_many_tokens(len(trace.source), MOST_TOKENS))
         return
     place = asked.place
     cells = [cell for cell in View(trace, words=True).keys if not cell.special]

@@ -13,6 +13,7 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy
 from inference import UserError
+from inference.errors import too_many_tokens
 from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from inference.tasks.labels import TextLabel, WordTags
 from ui.attribution.methods import (
@@ -266,13 +267,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         show_notice(_("{name} reads one text and writes another. Pick an encoder or decoder.", name=trace.model.name))
         return
     if len(trace.source) > MOST_TOKENS:
-        show_notice(
-            _(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=len(trace.source),
-                most=MOST_TOKENS,
-            )
-        )
+        show_error(too_many_tokens(len(trace.source), MOST_TOKENS))
         return
     options = get_params(AgreementOptions)
     bound_widget(AgreementOptions, "explain", st.segmented_control, required=True)

@@ -8,6 +8,7 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
+from inference.errors import too_many_tokens
 from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
@@ -49,14 +50,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         show_notice(_passed_over(trace), role="status")
         return
     if len(trace.source) > MOST_TOKENS:
-        show_notice(
-            _(
-                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-                tokens=len(trace.source),
-                most=MOST_TOKENS,
-            ),
-            role="status",
-        )
+        show_error(too_many_tokens(len(trace.source), MOST_TOKENS))
         return
     view = View(trace, words=True)
     selection = select(choice, view, example_of(choice.text, choice.pair))[0]

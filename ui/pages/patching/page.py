@@ -16,6 +16,7 @@ from attention.view import View
 from i18n import _
 from i18n.lists import join_sentences
 from inference import UserError
+from inference.errors import too_many_tokens
 from inference.tasks.edit_effects import BlankEffects, Effect
 from probing.statistics import COMPARED
 from ui.ablation.edits import describe_metric
@@ -115,8 +116,7 @@ def _can_patch(traces: list[Trace]) -> bool:
         return False
     longest = max(len(trace.source) for trace in traces)
     if longest > MOST_TOKENS:
-        show_notice(_("The text has {tokens} tokens; the limit here is {most}. Shorten it.",
-              tokens=longest, most=MOST_TOKENS), role="status")  # fmt: skip
+        show_error(too_many_tokens(longest, MOST_TOKENS))
         return False
     return True
 
