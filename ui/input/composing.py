@@ -90,7 +90,8 @@ def _reader(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def _on_submit() -> None:
-    value = st.session_state[KEY].submitted
+    box = st.session_state.get(KEY)  # None if another page was opened at the same moment; its box has the text
+    value = None if box is None else box.submitted
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
         return
     # A lone surrogate from a broken copy cannot be encoded in an address, so it is replaced.

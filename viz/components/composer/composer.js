@@ -200,6 +200,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   box.data = data;
   for (const name of overwritten(before, data, box.sent)) box.fields[name].area.value = data[name];
   if (!before) resume(box, draft.take(data));
+  draft.keep(data, typedTexts(box)); // until the page has read the texts, since a submitted text may be overtaken
   if (!box.typing && box.sent.has(data.text)) box.sent.clear();
   box.pace.shown(data.text);
   markOutdated(box);
@@ -225,6 +226,7 @@ const typedTexts = ({ fields }) => Object.fromEntries(FIELDS.map((name) => [name
 function renewed(root, old, tongue) {
   const box = {
     ...build(root),
+    root,
     data: old?.data ?? null,
     pairOpen: old?.pairOpen ?? false,
     offered: "",
@@ -280,8 +282,17 @@ function submitting(box) {
   const submit = () => {
     timers.forEach(clearTimeout);
     box.typing = false;
-    draft.forget();
     send("");
+  };
+  /**
+   * Submit a typed text when the box is left, and hold the click that leaves it (held_click.js).
+   * @param {Node|null} next the element that receives the focus
+   */
+  const leave = (next) => {
+    const stays = next !== null && box.root.contains(next) || box.root.getRootNode().activeElement !== null;
+    if (!box.typing && (stays || !texts(box).text.trim() || !differs(box))) return;
+    submit();
+    globalThis.dispatchEvent(new CustomEvent("headlight:left"));
   };
   const typed = (event) => {
     timers.forEach(clearTimeout);
@@ -303,12 +314,12 @@ function submitting(box) {
     else if (!box.pace.isSlow() || !differs(box)) submit();
     else box.typing = false;
   };
-  return { submit, typed };
+  return { submit, typed, leave };
 }
 
 /** Connect the box to its events; return the function that follows its typing. */
 function listen(box) {
-  const { submit, typed } = submitting(box);
+  const { submit, typed, leave } = submitting(box);
   box.read.addEventListener("click", submit);
   box.share.addEventListener("click", () => copyLink(box.share, box.data.sharedFields));
   for (const name of FIELDS) {
@@ -320,9 +331,7 @@ function listen(box) {
     });
     area.addEventListener("input", typed);
     area.addEventListener("compositionend", typed);
-    area.addEventListener("blur", () => {
-      if (box.typing) submit();
-    });
+    area.addEventListener("blur", ({ relatedTarget }) => leave(/** @type {Node|null} */ (relatedTarget)));
   }
   box.more.addEventListener("click", () => {
     box.pairOpen = true;

@@ -8,7 +8,7 @@
 // of a message or a click are scheduled by then. A component that is still waiting has aria-busy="true" in its own
 // markup, and needs no other code for it.
 //
-// This script also draws charts in turn, reruns the page after the server returns, follows links after typed texts, and
+// This script also draws charts in turn, reruns the page after the server returns, holds clicks until typed texts are read, and
 // keeps a single history entry for each user action.
 
 import {
@@ -19,13 +19,13 @@ import {
   createDebt,
   createRuns,
   drawChartsInTurn,
-  followLinkAfterText,
   isDrawing,
   leaveFieldBeforeStep,
   mainRegion,
   watchConnection,
   watchMessages,
 } from "../shared/streamlit_internals.js";
+import { holdClicks } from "./held_click.js";
 
 const LOOK = 40; // ms between two checks while the page is busy; an idle page is not checked
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
@@ -73,6 +73,7 @@ function createRest(page) {
   const runs = createRuns();
   const debt = createDebt(() => here.run());
   const chartsDrawn = drawChartsInTurn();
+  const clicks = holdClicks(page); // before other listeners of clicks, which see a held click later
   let timer = 0;
   let calm = 0; // consecutive checks without activity
 
@@ -90,7 +91,10 @@ function createRest(page) {
     timer = 0;
     calm = runs.ended() && chartsDrawn() && !unfinished(page) ? calm + 1 : 0;
     if (calm < 2) timer = setTimeout(() => requestAnimationFrame(look), LOOK);
-    else mark(true);
+    else {
+      mark(true);
+      clicks.pageRests();
+    }
   }
   watchMessages({
     sent(bytes) {
@@ -117,7 +121,6 @@ function createRest(page) {
   const here = { wake, run: () => {} };
   closeMenuAfterChoice(page);
   leaveFieldBeforeStep(page);
-  followLinkAfterText(page);
   checkAnswerOnEnter(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;

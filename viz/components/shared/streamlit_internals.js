@@ -62,30 +62,6 @@ export function leaveFieldBeforeStep(page) {
   }, { capture: true });
 }
 
-const LINKS = "[data-testid=stPageLink-NavLink], [data-testid=stSidebarNavLink]";
-const SOON = 60; // ms between leaving a changed field and its message to the server, at most
-
-/**
- * Follow a link to a page only after a text typed just before is sent. A tap on a link leaves the field, whose text
- * Streamlit sends a moment after the click; the text's page would then be drawn instead of the link's.
- * @param {Document} page
- */
-export function followLinkAfterText(page) {
-  let left = -Infinity; // the time at which a changed field was left
-  page.addEventListener("change", ({ target }) => {
-    if (target instanceof Element && target.matches("input, textarea")) left = performance.now();
-  }, { capture: true });
-  page.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest(LINKS) : null;
-    const opensHere = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    if (!(link instanceof HTMLElement) || !opensHere || performance.now() - left > SOON) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    left = -Infinity;
-    setTimeout(() => link.click(), SOON);
-  }, { capture: true });
-}
-
 const ANSWER = /^(st-key-lesson_.+)_(?:number|word)$/; // fields of ui/pages/lessons/answers.py
 
 /**
