@@ -28,6 +28,7 @@ from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, go_to, matched, open_page, read, stands, table_of, text_box
 from ui.pages.step_by_step.weight import STAGES
 from ui.show.text import format_share
+from ui.state.navigation import title_of
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
@@ -93,19 +94,27 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 
-def test_a_typed_text_that_was_not_run_is_kept_on_the_next_page(page: Page, app_url: str) -> None:
+def test_a_text_typed_just_before_a_click_is_read_first(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH)
     stands(page)
     text_box(page).fill("A cat sat down.")
-    go_to(page, "compare")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Compare", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    expect(page).to_have_url(re.compile("compare.*text=A.cat"))
     stands(page)
     expect(text_box(page)).to_have_value("A cat sat down.")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Attention step by step")
-    expect(text_box(page)).to_have_value("A cat sat down.")
-    text_box(page).press("Enter")
-    expect(page).to_have_url(re.compile("text=A"))
+    expect(page).to_have_url(re.compile("text=A.cat"))
+    # On Attention heads, the text is already being read while the visitor types.
+    go_to(page, "explore")
+    stands(page)
+    text_box(page).press_sequentially(" It slept well.")
+    page.get_by_role("radio", name=title_of("find"), exact=True).click()
+    expect(page.locator("[class*=st-key-find_]").first).to_be_visible()
+    expect(page).to_have_url(re.compile("text=A.cat.*It.slept.well"))
+    rest(page)
+    expect(text_box(page)).to_have_value("A cat sat down. It slept well.")
 
 
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:

@@ -236,11 +236,12 @@ def is_likely_noun(view: View, cell: int) -> bool:
 
 
 def is_clear_noun(view: View, cell: int) -> bool:
-    """Return True if a word is the noun after a determiner, or a capitalised name.
+    """Return True if a word is the noun after a determiner, or a capitalised name without digits.
 
     A word that begins a sentence is a name only if a verb or "and" follows, so that "Suddenly" and "Look" are none.
     """
-    if not is_word(view, cell) or _word_class(view.keys[cell].text) != 0:
+    text = view.keys[cell].text
+    if not is_word(view, cell) or _word_class(text) != 0 or any(letter.isdigit() for letter in text):
         return False
     if _follows_determiner(view, cell):
         return True

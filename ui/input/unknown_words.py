@@ -80,10 +80,10 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
     If a ``better`` model is given, a second sentence states why it can read them.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
-    '1 of 7 words are not in the vocabulary of BERT: read as [UNK].'
+    'Not in the vocabulary of BERT: 1 of 7 words, read as [UNK].'
     """
     said = _(
-        "{many} of {words} words are not in the vocabulary of {model}: read as {piece}.",
+        "Not in the vocabulary of {model}: {many} of {words} words, read as {piece}.",
         many=many,
         words=words,
         model=name,

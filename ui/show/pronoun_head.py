@@ -43,12 +43,12 @@ def describe_pronoun_links(choice: ViewState, view: View) -> str | None:
     linking = prefers_first(strengths.max(axis=0))
     counts = Counter(dict.fromkeys(names.values(), 0))
     counts.update(names[cells[at]] for at in strengths.argmax(axis=0)[linking])
-    named = [f"“{noun}” {count}" for noun, count in counts.most_common(MOST_NOUNS)]
+    named = [_("{n} to “{noun}”", n=count, noun=noun) for noun, count in counts.most_common(MOST_NOUNS)]
     others = sum(count for _noun, count in counts.most_common()[MOST_NOUNS:])
     if others:
-        named.append(_("others {n}", n=others))
+        named.append(_("{n} to others", n=others))
     return _(
-        "{linking} of {size} heads link “{source}” to an earlier noun, over {least} above baseline: {nouns}.",
+        "{linking} of {size} heads link “{source}” to an earlier noun ({nouns}), over {least} above baseline.",
         linking=int(linking.sum()),
         size=len(view.attending) * view.heads,
         source=written_word(view, source),

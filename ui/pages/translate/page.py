@@ -50,8 +50,8 @@ from ui.state.view_state import ViewState, example_of
 def describe_unread(name: str, source: TokenRow) -> str:
     """Return sentences on source words that the model does not know or spells in bytes; "" if there are none.
 
-    >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:44]
-    '1 of 2 words are not in the vocabulary of M:'
+    >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:46]
+    'Not in the vocabulary of M: 1 of 2 words, read'
     """
     many, words = source.unknown_words()
     if many:
@@ -62,7 +62,7 @@ def describe_unread(name: str, source: TokenRow) -> str:
     if not spelt:
         return ""
     return _(
-        "{spelt} of {words} words are not in the vocabulary of {name}; their translation is probably made up.",
+        "Not in the vocabulary of {name}: {spelt} of {words} words; their translation is probably made up.",
         spelt=len(spelt),
         words=len(runs),
         name=name,

@@ -29,9 +29,8 @@ export function holdClicks(page) {
 
   function pageRests() {
     clearTimeout(timer);
-    unread = false;
     const control = held;
-    held = null;
+    [unread, held] = [false, null];
     if (control) (control.isConnected ? control : replacement(page, control))?.click();
   }
   addEventListener("headlight:left", () => unread = true);
@@ -41,8 +40,8 @@ export function holdClicks(page) {
   page.addEventListener("click", (event) => {
     const control = event.target instanceof Element ? event.target.closest(CONTROLS) : null;
     const opensHere = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    // A script's click is not held: it may be the held one.
-    if (!unread || !event.isTrusted || !opensHere || !(control instanceof HTMLElement)) return;
+    // A script's click is held, too: React Aria repeats a click that it has not received within 80 ms.
+    if (!unread || !opensHere || !(control instanceof HTMLElement)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     clearTimeout(timer);
