@@ -57,7 +57,8 @@ const STEPS = ["PageUp", "PageDown"]; // with Alt, the shortcuts of Back and Nex
  */
 export function leaveFieldBeforeStep(page) {
   page.addEventListener("keydown", ({ altKey, key }) => {
-    const field = page.activeElement;
+    let field = page.activeElement;
+    while (field?.shadowRoot) field = field.shadowRoot.activeElement; // the app's text box
     if (altKey && STEPS.includes(key) && field instanceof HTMLElement && field.matches("input, textarea")) field.blur();
   }, { capture: true });
 }
