@@ -8,8 +8,8 @@
 // of a message or a click are scheduled by then. A component that is still waiting has aria-busy="true" in its own
 // markup, and needs no other code for it.
 //
-// This script also draws charts in turn, reruns the page after the server returns, holds clicks until typed texts are read, and
-// keeps a single history entry for each user action.
+// This script also draws charts in turn, reruns the page after the server returns, holds clicks until typed texts are
+// read, and keeps a single history entry for each user action.
 
 import {
   checkAnswerOnEnter,
