@@ -8,7 +8,7 @@ const LONGEST = 3000; // ms that a click is held at most, for texts that take lo
 
 /** Return what identifies a control after the page has been redrawn. @param {Element} control */
 const identity = (control) =>
-  ["data-testid", "href", "aria-label"].map((name) => control.getAttribute(name)).join("\n") + control.textContent;
+  ["href", "aria-label"].map((name) => control.getAttribute(name)).join("\n") + control.textContent;
 
 /**
  * Return the control of a redrawn page that equals a removed one, or null if it is not unique.
