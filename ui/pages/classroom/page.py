@@ -12,6 +12,7 @@ from i18n import _
 from ui.classroom import describe_missing, follow_again
 from ui.pages.classroom.teacher_view import CLOSED, desk, show_storage_time, this_machine_only
 from ui.run.classes import forget_joined_class, join_class, rejoin_class, store, visitor_secret
+from ui.run.lesson_answers import forget_class_answers
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.show.sections import reading_help
@@ -77,7 +78,8 @@ def draw_waiting_room(code: str) -> None:
             args=(code,),
             help=_("Your answers stay; the code brings you back"),
         )
-        with st.popover(_("Delete my data"), help=_("You also leave the class")):
+        with st.popover(_("Delete my data")):
+            st.markdown(_("Deletes your name and answers, also in lessons; you leave the class."))
             st.button(
                 _("Confirm"),
                 key="classroom_withdraw",
@@ -91,6 +93,7 @@ def draw_waiting_room(code: str) -> None:
 def _withdraw(code: str) -> None:
     with suppress(NotInClass):  # a closed class has already deleted its data
         store().withdraw(code, visitor_secret())
+    forget_class_answers(code)
     _leave(code)
 
 
@@ -160,7 +163,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Students see answers only after the teacher shows them, without names.\n"
-                "- A deleted class leaves only files that the teacher saved."
+                "- The teacher shows answers to all, without names.\n"
+                "- A closed class leaves saved files, and answers in lessons: “Forget my answers” deletes them."
             )
         )

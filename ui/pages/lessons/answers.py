@@ -1,10 +1,9 @@
-"""Questions of a lesson: their fields, feedback and stored answers."""
+"""Questions of a lesson: their fields, and the feedback on answers."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -19,105 +18,12 @@ from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
 from ui.input.controls import read_number
 from ui.pages.lessons.views import StepView
-from ui.run.current_lesson import OWN, NamedLesson, draw_markdown
+from ui.run.current_lesson import draw_markdown
+from ui.run.lesson_answers import Key, StepAnswer, answer_at, note
 from ui.run.notices import show_notice
 from ui.state.session import set_view_state
-from ui.state.visitor_values import VisitorValues
-
-ANSWERS, PLACES = "lesson_answers", "lesson_places"
-MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose answers a reload keeps, and characters of each
-_KEPT: VisitorValues[dict[tuple[str, int], StepAnswer]] = VisitorValues(MOST_KEPT)
-
-
-@dataclass(frozen=True)
-class StepAnswer:
-    """The reader's answer at a step of a lesson, with the number of tries and hints."""
-
-    answer: Answer | None = None  # a number as typed
-    draft: Answer | None = None  # the last value of the control, which may not be checked or kept yet
-    text: str = ""  # the answer as shown
-    right: bool | None = None  # None if the answer was not checked
-    solved: bool = False  # whether this or an earlier answer was right
-    said: str = ""  # sentence with the numbers behind the right answer
-    tries: int = 0
-    hints: int = 0  # number of hints taken
-    revealed: bool = False
-    read: str = ""  # the text of the view when the reader answered
-
-    @property
-    def is_over(self) -> bool:
-        """Return True if the step is answered or revealed, so that the text after the answer may be shown.
-
-        A wrong answer does not count, unless an earlier answer was right; an answer that cannot be checked does.
-        """
-        return self.revealed or self.solved or (self.tries > 0 and self.right is None)
-
-
-def answer_at(name: str, step: int) -> StepAnswer:
-    """Return the stored answer at a step of a lesson."""
-    found: StepAnswer = _all_answers().get((name, step), StepAnswer())
-    return found
-
-
-def note(name: str, step: int, **changes: Any) -> StepAnswer:
-    """Change fields of the stored answer at a step of a lesson, and return the answer."""
-    _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
-    _save()
-    return now
-
-
-def remember_place(name: str, step: int) -> None:
-    """Store the reader's current step of a lesson."""
-    st.session_state.setdefault(PLACES, {})[name] = step
-
-
-def place(name: str) -> int:
-    """Return the step at which the reader was last in a lesson."""
-    found: int = st.session_state.get(PLACES, {}).get(name, 0)
-    return found
-
-
-def forget(name: str) -> None:
-    """Delete all answers of a lesson, and empty its fields."""
-    for key in [key for key in _all_answers() if key[0] == name]:
-        del _all_answers()[key]
-    for field in [field for field in st.session_state if str(field).startswith(f"lesson_{name}_")]:
-        del st.session_state[field]
-    _save()
-
-
-def count_answered(known: NamedLesson) -> tuple[int, int]:
-    """Return the number of answered questions of a lesson, and of all its questions.
-
-    A wrong answer counts, because the worksheet contains it. A question whose solution a class opened does not count if
-    this reader gave no answer.
-    """
-    asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
-    return sum(answer_at(known.name, at).tries > 0 for at in asked), len(asked)
-
-
-def _all_answers() -> dict[tuple[str, int], StepAnswer]:
-    """Return the answers by lesson and step; a new session begins with those that the visitor saved."""
-    if ANSWERS not in st.session_state:
-        st.session_state[ANSWERS] = dict(_KEPT.get() or {})
-    kept: dict[tuple[str, int], StepAnswer] = st.session_state[ANSWERS]
-    return kept
-
-
-def _save() -> None:
-    """Save the answers for a reload, except to the reader's own lesson, which may change."""
-    saved = {key: one for key, one in _all_answers().items() if key[0] != OWN}
-    if sum(len(one.text) + len(one.read) + _draft_length(one) for one in saved.values()) <= LONGEST_KEPT:
-        _KEPT.put(saved)
-
-
-def _draft_length(found: StepAnswer) -> int:
-    """Return the characters of a typed draft."""
-    return len(found.draft) if isinstance(found.draft, str) else 0
-
 
 EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
-Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 PICKED = "lesson_picked"  # session key: slots of the questions whose head the reader picked in the controls
 NOT_YET = gettext_lazy("Not right yet. Try again, or see the answer.")

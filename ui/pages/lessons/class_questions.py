@@ -18,10 +18,11 @@ from lessons.schema import Answer, LessonQuestion
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.class_reply import draw_answers, draw_ask_button, draw_reveal_button, open_question_number
 from ui.classroom import EVERY
-from ui.pages.lessons.answers import EXACT, Key, answer_at, note
+from ui.pages.lessons.answers import EXACT
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.current_lesson import NamedLesson, is_teacher
+from ui.run.lesson_answers import Key, answer_at, note
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.state import classroom
@@ -135,7 +136,7 @@ def adopt_class_answers(known: NamedLesson) -> None:
                 continue
             adopted.add((code, one.number))
             if not answer_at(*key).tries:
-                _adopt(key, question, one)
+                _adopt(code, key, question, one)
     if room.revealed and room.own is None and room.question is not None and room.asked is not None:
         _open_solution(code, room.asked, room.question, known)
 
@@ -161,8 +162,8 @@ def draw_class_answers(key: Key, question: LessonQuestion) -> None:
         draw_answers(asked, board.answers_to(board.asked), "lesson_class_answers")
 
 
-def _adopt(key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:
-    """Store a class's answer at the step of its question; a token stays unselected, as the class typed its word."""
+def _adopt(code: str, key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:
+    """Store an answer to the class ``code`` at its step; a token stays unselected, as the class typed its word."""
     answer: Answer | None = one.said
     if question.kind == "choice":
         answer = question.choices[one.question.options.index(one.said)][0]
@@ -181,6 +182,7 @@ def _adopt(key: Key, question: LessonQuestion, one: ClosedAnswer) -> None:
         solved=right is True,
         tries=1,
         revealed=one.is_shown and right is not None,
+        room=code,
     )
 
 

@@ -12,7 +12,7 @@ from lessons.library import tour as its_stops
 from lessons.schema import Lesson
 from lessons.steps import RESULTS, STRONGEST, markdown_of
 from ui.input.controls import draw_back_and_next
-from ui.pages.lessons.answers import answer_at, count_answered, draw_question, place, remember_place
+from ui.pages.lessons.answers import draw_question
 from ui.pages.lessons.class_questions import (
     adopt_class_answers,
     draw_class_answers,
@@ -39,6 +39,7 @@ from ui.run.current_lesson import (
     may_see_key,
     open_step,
 )
+from ui.run.lesson_answers import answer_at, count_answered, place, remember_place
 from ui.run.notices import show_notes, show_notice
 from ui.show.sections import reading_help
 from ui.show.terms import FOR_TEACHERS

@@ -15,9 +15,9 @@ from lessons.model_checks import cross_attention
 from lessons.schema import LessonQuestion, LessonStep
 from lessons.sheet import Block, Choices, Figure, Heading, Prose, Quotation, Room, Table, in_html, in_markdown
 from lessons.steps import VIEW, markdown_of
-from ui.pages.lessons.answers import StepAnswer, answer_at, count_answered, forget
 from ui.pages.lessons.views import empty_view, model_title, withheld_part
 from ui.run.current_lesson import NamedLesson, choice_of
+from ui.run.lesson_answers import StepAnswer, answer_at, count_answered, forget
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown, join_sentences

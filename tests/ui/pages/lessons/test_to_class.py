@@ -28,6 +28,7 @@ from ui.pages.lessons.class_questions import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.run.lesson_answers import StepAnswer
 from ui.show.text import escape_markdown
 
 NOTHING = gettext_lazy("")
@@ -291,6 +292,11 @@ def test_a_class_answer_is_the_first_answer_of_its_step(made: Store, is_right: b
     assert ("Right." in notes(seat)) is is_right
     assert step.question.reveal.in_language("en") in [one.value for one in seat.markdown]
     assert any("The answer: " in note for note in notes(seat))
+    own, shared = ("attention", 1), ("it_and_animal", 4)
+    seat.session_state["lesson_answers"][own] = StepAnswer(text="5", tries=1)
+    go(seat, "classroom").button(key="classroom_withdraw").click().run()
+    assert set(seat.session_state["lesson_answers"]) == {own}
+    assert go(seat, "lessons", lesson=shared[0], step="4").radio(key="lesson_it_and_animal_4_choice").value is None
 
 
 @pytest.mark.slow

@@ -16,9 +16,9 @@ from lessons.steps import markdown_of, right_answer
 from tests.support.asking import asked, press
 from tests.support.savedfiles import Saved
 from ui.pages.lessons import worksheet
-from ui.pages.lessons.answers import StepAnswer
 from ui.pages.lessons.views import empty_view
 from ui.run.current_lesson import NamedLesson
+from ui.run.lesson_answers import StepAnswer
 
 
 @pytest.fixture
