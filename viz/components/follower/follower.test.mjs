@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { follow } from "./follower.js";
+import { afterTyping, follow, typingLeft } from "./follower.js";
 
 /** A server with answers from the test. */
 function server() {
@@ -71,4 +71,16 @@ test("who is gone asks no more", async () => {
   await settled();
   assert.deepEqual(told, []);
   assert.equal(asked.length, 1);
+});
+
+test("a rerun waits while the focused field gets text, and until a pause", () => {
+  const field = {};
+  assert.equal(typingLeft({ field, at: 1000 }, field, 1500), 2500);
+  assert.equal(typingLeft({ field, at: 1000 }, field, 4000), 0);
+  assert.equal(typingLeft({ field, at: 1000 }, {}, 1500), 0);
+  assert.equal(typingLeft({ field: null, at: 0 }, null, 1), 0);
+  const waited = [], left = [2500, 700, 0];
+  let acted = 0;
+  afterTyping(() => left.shift(), () => acted++, (then, ms) => waited.push([ms, acted]) && then());
+  assert.deepEqual([waited, acted], [[[2500, 0], [700, 0]], 1]);
 });
