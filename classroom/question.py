@@ -171,7 +171,8 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     """Count equal answers; return pairs (answer, count).
 
     They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored, and
-    so are the articles of words; 51% equals 0.51. An answer is shown in its first spelling, and a share as 0.51.
+    so are the articles of words; 51% equals 0.51. The correct answer is shown as the teacher wrote it, a share as 0.51, and
+    other answers in their most frequent spelling, the first of several.
 
     >>> count_answers(Question("word", "Which?"), ["animal", "The animal", "it"])
     [('animal', 2), ('it', 1)]
@@ -179,18 +180,24 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     [('68%', 3), ('0.7', 1)]
     >>> count_answers(Question("number", "Which?", truth="0.68", is_share=True), ["68%", "0.68", "68"])
     [('0.68', 3)]
+    >>> count_answers(Question("number", "Which?", truth="16"), ["16%", "7%", "16", "7", "7"])
+    [('7', 3), ('16', 2)]
     >>> count_answers(Question("choice", "Which?", ("yes", "no")), ["no"])
     [('yes', 0), ('no', 1)]
     """
     said = list(answers)
     if question.kind == "choice":
         return [(option, said.count(option)) for option in question.options]
-    first: dict[str, str] = {}
+    spellings: dict[str, Counter[str]] = {}
     for answer in said:
-        key = _bar_of(question, answer)
-        first.setdefault(key, key if question.is_share else answer)
-    counts = Counter(_bar_of(question, answer) for answer in said)
-    return [(first[key], n) for key, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))]
+        spellings.setdefault(_bar_of(question, answer), Counter())[answer] += 1
+    right = _bar_of(question, question.truth) if question.truth else None
+    shown = {
+        bar: question.truth if bar == right else bar if question.is_share else found.most_common(1)[0][0]
+        for bar, found in spellings.items()
+    }
+    ordered = sorted(spellings.items(), key=lambda pair: (-pair[1].total(), pair[0]))
+    return [(shown[bar], found.total()) for bar, found in ordered]
 
 
 def _bar_of(question: Question, answer: str) -> str:

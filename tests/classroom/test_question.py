@@ -149,7 +149,7 @@ def test_how_many_were_right() -> None:
 def test_articles_of_words_do_not_count_but_those_of_texts_do() -> None:
     said = ["The animal.", "animal", "“an animal”", "street", "the"]
     assert count_correct(Question("word", "?", truth="animal"), said) == 3
-    assert count_answers(Question("word", "?", truth="animal"), said) == [("The animal.", 3), ("street", 1), ("the", 1)]
+    assert count_answers(Question("word", "?", truth="animal"), said) == [("animal", 3), ("street", 1), ("the", 1)]
     assert count_correct(Question("word", "?", truth="the"), ["The", "the.", "a", "animal"]) == 2
     assert count_correct(Question("text", "?", truth="animal"), said) == 1
 
