@@ -171,8 +171,8 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
     """Count equal answers; return pairs (answer, count).
 
     They are in the order of the options of a choice question, otherwise the most frequent first. Case is ignored, and
-    so are the articles of words; 51% equals 0.51. The correct answer is shown as the teacher wrote it, a share as 0.51, and
-    other answers in their most frequent spelling, the first of several.
+    so are the articles of words; 51% equals 0.51. The correct answer is shown as the teacher wrote it, a share as 0.51,
+    and other answers in their most frequent spelling, the first of several.
 
     >>> count_answers(Question("word", "Which?"), ["animal", "The animal", "it"])
     [('animal', 2), ('it', 1)]

@@ -24,12 +24,14 @@ from i18n import _
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.text import escape_except_emphasis, escape_markdown, join_sentences
+from ui.show.text import escape_except_emphasis, escape_markdown, join_sentences, remove_emphasis
 from ui.state import classroom
 from ui.state.session import current_view, get_view_state, own_query
+from viz.figures.theme import truncate
 from viz.figures.token_bars import bars
 
 MOST, MOST_HEADS = 30, 12  # Maximum number of answers drawn, and of heads.
+LONGEST_TITLE = 48  # characters of a question in the title of its chart, which a phone has room for
 LABEL_WIDTH, LABEL_LINES = 22, 3  # characters in a line of an answer at its bar, and lines
 PROBLEM, FIELD = "class_problem", "_field"  # Session key of a refusal, and the end of the keys of the field.
 # Session key: the place (``place_of``) where the answers were first shown, by (code, question).
@@ -55,18 +57,19 @@ def draw_answers(question: Question, said: Sequence[str], key: str, own: str | N
     else:
         marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
         labels = [format_answer(question, answer) for answer, _n in found]
+        prompt = " ".join(remove_emphasis(format_prompt(question)).split())
         figure = bars(
             [f"✓ {label}" if at in marked else label for at, label in enumerate(labels)],
             [n for _answer, n in found],
             theme(),
-            _("What the class answered"),
+            truncate(prompt, LONGEST_TITLE),
             _("answers"),
             other=rest or None,
             marked=marked,
             longest=LABEL_WIDTH,
             lines=LABEL_LINES,
         )
-        draw_chart(figure, key, about=dict)
+        draw_chart(figure, key, about=lambda: {"question": prompt}, test=None)
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:

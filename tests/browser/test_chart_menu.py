@@ -26,6 +26,7 @@ about = lambda: {{"model": "tiny", "weights_sha256": "{HASH}"}}
 computation = Computation("numbers = np.array(values)", values=values.tolist())
 draw_chart(figure, "computed", about=about, computation=computation, test="Two-sided, n = 3.")
 draw_chart(figure, "drawn", about=about)
+draw_chart(figure, "counted", about=about, test=None)
 """
 
 
@@ -64,3 +65,5 @@ def test_a_chart_without_a_computation_offers_no_notebook(url: str, page: Page) 
     menu = opened(page, "drawn")
     expect(menu.get_by_role("radio", name="HTML")).to_be_visible()
     expect(menu.get_by_role("radio", name="Python notebook")).to_have_count(0)
+    expect(menu.get_by_test_id("stCode")).to_have_count(2)
+    expect(opened(page, "counted").get_by_test_id("stCode")).to_have_count(1)

@@ -43,14 +43,15 @@ def draw_chart(  # noqa: PLR0913  (keyword options of a figure)
     on_click: Callable[[str], None] | None = None,
     about: About = page_provenance,
     computation: Computation | None = None,
-    test: str = "",
+    test: str | None = "",
 ) -> None:
     """Draw a figure, and under it the menu of its files.
 
     ``place`` is the container, by default the current container. A click on a mark calls ``on_click`` with ``key``; the
     session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default the
     page's model and texts. ``computation`` is notebook code that computes the figure's numbers; without it, the menu
-    offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section.
+    offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section; with None, the
+    menu has no methods sentence, because the numbers are not computed.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}
@@ -61,7 +62,7 @@ def draw_chart(  # noqa: PLR0913  (keyword options of a figure)
 
 
 @st.fragment
-def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computation | None, test: str) -> None:
+def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computation | None, test: str | None) -> None:
     """Draw the menu Download; the file of the chosen format is made while the menu is open."""
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:
@@ -80,7 +81,7 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
         )
         title = plain_text(figure.layout.title.text or "")
         about = {"figure": title, **provenance(), "axes": axis_names(figure)}
-        methods = figure_methods(title, about, test)
+        methods = figure_methods(title, about, test or "")
         if chosen in images:
             content, kind = _draw_image(figure, key, chosen, about), FORMATS[chosen]
         elif chosen == "html":
@@ -100,14 +101,15 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
             key=f"{key}_file",
             provenance=about if is_csv else None,
         )
-        _draw_citation(methods)
+        _draw_citation("" if test is None else methods)
 
 
 def _draw_citation(methods: str) -> None:
-    """Draw the methods sentence and the citation, each with a button that copies it."""
+    """Draw the methods sentence, unless it is "", and the citation, each with a button that copies it."""
     for label, text in ((_("Methods sentence"), methods), (_("Citation"), citation())):
-        st.caption(label)
-        st.code(text, language=None, wrap_lines=True)
+        if text:
+            st.caption(label)
+            st.code(text, language=None, wrap_lines=True)
 
 
 @st.fragment

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
@@ -38,8 +40,9 @@ def test_many_answers_are_the_most_frequent_and_all_others(
     drawn: list[go.Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = [f"{layer}.{head}" for layer in range(10) for head in range(10)]
-    class_reply.draw_answers(HEAD, [*said, "3.7"], "key")
+    class_reply.draw_answers(replace(HEAD, prompt="Which **head**\n" + "x" * 99), [*said, "3.7"], "key")
     (figure,) = drawn
+    assert figure.layout.title.text == f"Which head {'x' * (class_reply.LONGEST_TITLE - 12)}…"
     assert len(rows(figure)) == class_reply.MOST_HEADS + 1
     assert rows(figure)[0] == ("✓ 3-7", 2)
     assert rows(figure)[-1] == ("all others", 88)
