@@ -86,6 +86,11 @@ class LessonQuestion:
     expected: LocalizedText = field(default_factory=LocalizedText)
     reveal: LocalizedText = field(default_factory=LocalizedText)  # text that is shown after the answer
 
+    @property
+    def is_checked(self) -> bool:
+        """Return True if the question has a correct answer."""
+        return self.check is not None or self.right is not None
+
 
 @dataclass(frozen=True)
 class LessonStep:

@@ -43,7 +43,7 @@ def withheld_part(step: LessonStep, view: str | None) -> str:
     if question is None or step.view is None or question.kind == "text":
         return ""
     check = question.check.check if question.check is not None else None
-    if check is None and question.right is None:
+    if not question.is_checked:
         return ""
     if question.kind == "head":
         return STRONGEST if view == "explore" else ""

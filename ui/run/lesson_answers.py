@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from lessons.schema import Answer
+from lessons.schema import Answer, LessonQuestion
+from lessons.steps import format_answer
 from ui.run.current_lesson import OWN, NamedLesson
 from ui.state.visitor_values import VisitorValues
 
@@ -47,6 +48,13 @@ def answer_at(name: str, step: int) -> StepAnswer:
     """Return the stored answer at a step of a lesson."""
     found: StepAnswer = _all_answers().get((name, step), StepAnswer())
     return found
+
+
+def adopt_draft(question: LessonQuestion, found: StepAnswer) -> StepAnswer:
+    """Return an answer as the worksheet contains it: that in the field if any answer is accepted, kept or not."""
+    if question.is_checked or found.draft is None:
+        return found
+    return replace(found, answer=found.draft or None, text=format_answer(question, found.draft).strip())
 
 
 def note(name: str, step: int, **changes: Any) -> StepAnswer:
@@ -100,11 +108,14 @@ def _empty_fields(beginning: str) -> None:
 def count_answered(known: NamedLesson) -> tuple[int, int]:
     """Return the number of answered questions of a lesson, and of all its questions.
 
-    A wrong answer counts, because the worksheet contains it. A question whose solution a class opened does not count if
-    this reader gave no answer.
+    A wrong answer counts, and so does a free answer in its field, because the worksheet contains them. A question whose
+    solution a class opened does not count if this reader gave no answer.
     """
-    asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
-    return sum(answer_at(known.name, at).tries > 0 for at in asked), len(asked)
+    asked = [(step.question, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
+    answered = (
+        found.tries > 0 if question.is_checked else bool(adopt_draft(question, found).text) for question, found in asked
+    )
+    return sum(answered), len(asked)
 
 
 def _all_answers() -> dict[Key, StepAnswer]:

@@ -41,8 +41,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     answer = _control(key, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
-        checks = question.check is not None or question.right is not None
-        label = _("Check") if checks else _("Keep my answer")
+        label = _("Check") if question.is_checked else _("Keep my answer")
         # Enter in the field presses this button (viz/components/shared/streamlit_internals.js).
         if st.button(label, key=f"{slot}_check", type="primary"):
             found = _record_answer(key, question, answer, seen)

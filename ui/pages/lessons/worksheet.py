@@ -17,7 +17,7 @@ from lessons.sheet import Block, Choices, Figure, Heading, Prose, Quotation, Roo
 from lessons.steps import VIEW, markdown_of
 from ui.pages.lessons.views import empty_view, model_title, withheld_part
 from ui.run.current_lesson import NamedLesson, choice_of
-from ui.run.lesson_answers import StepAnswer, answer_at, count_answered, forget
+from ui.run.lesson_answers import StepAnswer, adopt_draft, answer_at, count_answered, forget
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown, join_sentences
@@ -114,11 +114,12 @@ def worksheets(known: NamedLesson) -> tuple[list[Block], list[Block]]:
     empty: list[Block] = [Heading(markdown_of(known.lesson.title), 1), Room(_("Name"))]
     answered = [*empty]
     for at, step in enumerate(known.lesson.steps):
-        question, found = step.question, answer_at(known.name, at)
+        question = step.question
         if question is None:
             text = _step_text(at, step)
             empty, answered = [*empty, *text], [*answered, *text]
             continue
+        found = adopt_draft(question, answer_at(known.name, at))
         own, views = _own_text(step, found), list(view_blocks(step, question))
         empty += _question_blocks(at, step, question, StepAnswer(), views)
         answered += _question_blocks(
@@ -285,7 +286,7 @@ def _verdict(found: StepAnswer) -> str:
 def _question_steps(known: NamedLesson) -> list[tuple[int, LessonStep, LessonQuestion, StepAnswer]]:
     """Return (index, step, question, answer) of each step with a question."""
     return [
-        (at, step, step.question, answer_at(known.name, at))
+        (at, step, step.question, adopt_draft(step.question, answer_at(known.name, at)))
         for at, step in enumerate(known.lesson.steps)
         if step.question is not None
     ]

@@ -41,6 +41,7 @@ def test_a_draft_that_was_not_kept_is_back_on_its_step() -> None:
     page = asked("lessons", lesson="attention", step=9)
     page.text_area(key="lesson_attention_9_text").set_value("Head 3-1.").run()
     assert not page.session_state["lesson_answers"]["attention", 9].tries
+    assert any(one.label.startswith("Worksheet: 1 of") for one in page.expander)
     page.button(key="lesson_next").click().run()
     page.radio(key="lesson_attention_10_choice").set_value("value").run()
     page.button(key="lesson_back").click().run()

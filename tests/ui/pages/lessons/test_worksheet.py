@@ -140,6 +140,12 @@ def test_a_fixed_text_stays_on_the_worksheet_after_a_free_answer(answers: dict[i
     known = NamedLesson("free", lesson_of(FREE))
     answers[0] = StepAnswer(answer="Because.", text="Because.", tries=1, read="The cat drank the milk.")
     assert quotations(known) == ["The cat drank the milk.", "Because."]
+    answers[0] = replace(answers[0], draft=" Because it is there.\n")
+    assert quotations(known)[1:] == ["Because it is there."]
+    answers[0] = StepAnswer(draft="Not kept")
+    assert quotations(known)[1:] == ["Not kept"]
+    answers[0] = StepAnswer(answer="Because.", draft="", text="Because.", tries=1)
+    assert not quotations(known)[1:]
 
 
 @pytest.mark.usefixtures("answers")
