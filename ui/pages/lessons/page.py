@@ -156,14 +156,16 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
 def _held_part(known: NamedLesson, at: int, polled: bool) -> str:
     """Return the part of a step's view to hide: VIEW, RESULTS, STRONGEST, or "" for none.
 
-    Results are shown after the first answer or the solution, and the strongest head after a right answer. It stays
-    hidden in earlier steps of the same text too. ``polled`` is True while the class answers the step's question.
+    Results are shown after the first answer or the solution; the strongest head, and results that name the sought
+    token, only after a right answer or the solution. The head stays hidden in earlier steps of the same text too.
+    ``polled`` is True while the class answers the step's question.
     """
     steps = known.lesson.steps
-    held, found = withheld_part(steps[at]), answer_at(known.name, at)
+    held, found, question = withheld_part(steps[at]), answer_at(known.name, at), steps[at].question
     if not held and _shows_polled(known, at):
         return RESULTS
-    if held and (polled or not (found.is_over if held == STRONGEST else found.tries or found.revealed)):
+    names_answer = held == STRONGEST or (held == RESULTS and question is not None and question.kind == "token")
+    if held and (polled or not (found.is_over if names_answer else found.tries or found.revealed)):
         return held
     if any(
         withheld_part(step) == STRONGEST and not answer_at(known.name, later).is_over and offers_head(steps[at], step)
