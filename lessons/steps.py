@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from attention.view import DisplayToken
 from i18n import LazyMessage, _, active_language, gettext_lazy
-from i18n.lists import join_sentences
 from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
@@ -90,10 +89,11 @@ def describe_answer(
     """Return a translatable sentence with the right answer and the numbers behind it.
 
     If the question is a choice or asks for a number, the answer is stated first, because the sentence with the numbers
-    behind it may not contain it.
+    behind it may not contain it. The numbers are a paragraph of their own.
     """
     if right.said and question.kind not in ("choice", "number"):
         return right.said
     answer = format_answer(question, right.answer, keys).rstrip(".。")  # Choices may be sentences.
     answered = gettext_lazy("The answer: {answer}.", answer=answer)
-    return join_sentences(answered, right.said) if right.said else answered
+    # The line break separates "5." from a calculation: "5. 2 × 2" could be read as 5.2.
+    return gettext_lazy("{first}\n\n{then}", first=answered, then=right.said) if right.said else answered

@@ -19,9 +19,10 @@ from ui.state.view_state import DEFAULT_MODEL
 
 
 def show_notice(sentence: str, role: str = "alert") -> None:
-    """Show a message on the page; it is escaped, because it may quote the visitor's input."""
+    """Show a message on the page; it is escaped, because it may quote the visitor's input. Paragraphs become lines."""
     kind = "refusal" if role == "alert" else "note"
-    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(translate(sentence))}</p>')
+    text = escape(translate(sentence)).replace("\n\n", "<br>\n")
+    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{text}</p>')
 
 
 def show_notes() -> None:

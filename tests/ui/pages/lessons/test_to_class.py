@@ -79,6 +79,7 @@ def test_a_typed_share_is_shown_as_its_author_wrote_it(right: float) -> None:
     made = class_question(KEY, question, answer, seen)
     assert format_truth(made) == f"{right:g}"
     assert f"The answer: {right:g}." in str(describe_answer(question, answer))
+    assert str(describe_answer(question, replace(answer, said=gettext_lazy("2 × 2")))).endswith(f"{right:g}.\n\n2 × 2")
     said = (f"{right:g}", f"{100 * right:g}", f"{100 * right:g}%")
     assert [is_correct(made, made.normal(one)) for one in (*said, "7", "0.3")] == [True, True, True, False, False]
 
