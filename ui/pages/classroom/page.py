@@ -79,7 +79,7 @@ def draw_waiting_room(code: str) -> None:
             help=_("Your answers stay; the code brings you back"),
         )
         with st.popover(_("Delete my data")):
-            st.markdown(_("Deletes your name and answers, also in lessons; you leave the class."))
+            st.markdown(_("Deletes your name and answers, also in lessons; you leave."))
             st.button(
                 _("Confirm"),
                 key="classroom_withdraw",
@@ -163,7 +163,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The teacher shows answers to all, without names.\n"
+                "- Teachers show all answers without names.\n"
                 "- A closed class leaves saved files, and answers in lessons: “Forget my answers” deletes them."
             )
         )

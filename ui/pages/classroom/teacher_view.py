@@ -166,7 +166,7 @@ def _closing(code: str) -> None:
     """Draw the buttons that delete data or close the class."""
     with st.container(horizontal=True):
         with st.popover(_("Delete student data"), help=_("The class and its questions stay")):
-            st.markdown(_("Names and answers are deleted. Save them first if needed."))
+            st.markdown(_("Names and answers are deleted. Save them first."))
             st.button(
                 _("Confirm"),
                 key="classroom_erase",
@@ -175,7 +175,7 @@ def _closing(code: str) -> None:
                 help=_("This cannot be undone"),
             )
         with st.popover(_("Close the class"), help=_("This cannot be undone")):
-            st.markdown(_("Names and answers are deleted. Save them first if needed."))
+            st.markdown(_("Names and answers are deleted. Save them first."))
             st.button(
                 _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
