@@ -44,8 +44,8 @@ export function follow(ask, changed, later = (then) => void setTimeout(then, AGA
 }
 
 /**
- * Return the ms until the visitor's typing counts as paused: 0 if the field `typed.field`, changed at `typed.at`, is not
- * the focused element, or if the change is PAUSE ms ago.
+ * Return the ms until the visitor's typing counts as paused: 0 if the field `typed.field`, changed at `typed.at`, is
+ * not the focused element, or if the change is PAUSE ms ago.
  * @param {{field: object|null, at: number}} typed
  * @param {object|null} focused
  * @param {number} now
