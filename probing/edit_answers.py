@@ -15,6 +15,7 @@ from inference.tasks.model_request import InspectRequest
 
 AT_ONCE = 8192  # tokens in a request, summed over its sets
 MOST_SETS = 500  # sets in a request
+STEP_WORK = 2e10  # multiplications in a step of a progress bar, about a second or two on two cores
 
 
 def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
@@ -26,6 +27,17 @@ def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
     (500, 8, 1)
     """
     return min(MOST_SETS, max(1, at_once // tokens))
+
+
+def tokens_per_step(layers: int, width: int) -> int:
+    """Return how many tokens a step of a progress bar has, so that it lasts about a second, at most AT_ONCE.
+
+    The model has ``layers`` layers of ``width`` channels, with about 12 · width² weights each.
+
+    >>> tokens_per_step(30, 576), tokens_per_step(12, 768), tokens_per_step(4, 128)
+    (167, 235, 8192)
+    """
+    return min(AT_ONCE, int(STEP_WORK / (12 * layers * width**2)))
 
 
 def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:

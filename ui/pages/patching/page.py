@@ -16,6 +16,7 @@ from attention.view import View
 from i18n import _
 from i18n.lists import join_sentences
 from inference import UserError
+from inference.cancellation import Cancelled
 from inference.errors import too_many_tokens
 from inference.tasks.edit_effects import BlankEffects, Effect
 from probing.statistics import COMPARED
@@ -36,7 +37,9 @@ from ui.pages.patching.results import (
 )
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of, offer_way_out
+from ui.run.progress import offer_again, show_pass_progress, was_stopped
 from ui.run.services import ViewOptions, get_backend
+from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import reading_help
 from ui.show.tables import csv_table, download_table, request_provenance
@@ -79,8 +82,13 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     left, right = st.columns([2, 3])
     if watch != "written":
         bound_widget(PatchingOptions, "watch", left.segmented_control, shown=watch, required=True)
+    mark = f"patching:{request_of(choice).key}:{who.model}:{watch}:{other}"
+    if was_stopped(mark):
+        offer_again(mark)
+        return
+    doing = _("Running the model")
     try:
-        with right, st.spinner(_("Running the model"), show_time=True):
+        with right, st.spinner(doing, show_time=True), show_pass_progress(mark, doing):
             followed = build_metric(watch, get_params(PatchingOptions), choice, who, other)
             traces = (
                 []
@@ -88,7 +96,10 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
                 else [require_readable(get_backend().trace(request)) for request in followed.requests]
             )
     except UserError as refusal:
-        offer_way_out(refusal, who, choice)
+        if isinstance(refusal, Cancelled) and not refusal.timed_out:
+            offer_again(mark)
+        else:
+            offer_way_out(refusal, who, choice)
         return
     if followed is None or not _can_patch(traces):
         return

@@ -13,11 +13,12 @@ import streamlit as st
 from attention.comparison import align
 from attention.edits import Pairs, Patch, head_patches, paired_tokens, patching_effect, random_patches, residual_patches
 from attention.mask import FloatArray
+from attention.record import Record
 from attention.view import View
 from i18n import _, gettext_lazy, typeset_number
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
-from probing.edit_answers import answers_under, sets_per_request
+from probing.edit_answers import answers_under, sets_per_request, tokens_per_step
 from probing.statistics import COMPARED, RandomChanges, compare_with_random, count_by_chance
 from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
@@ -114,15 +115,15 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
     sets = [taken for kind in kinds for taken in kind]
-    tokens = len(views[0].trace.source)
-    found = _ask_all(followed, sets, tokens, _("Patching each activation"))
+    step = sets_per_request(len(views[0].trace.source), tokens_per_step(layers, _width(views[0])))
+    found = _ask_all(followed, sets, step, _("Patching each activation"))
     effects = np.full(len(sets), np.nan, np.float32)
     effects[: len(found)] = patching_effect(found, *ends) if len(found) else []
     shift = describe_shift(views, pairs)
 
     def random_effects(asked: Sequence[tuple[int, int]]) -> FloatArray:
         drawn = [random_patches(sets[site], (site * COMPARED + number) * layers) for site, number in asked]
-        values = _ask_all(followed, drawn, tokens, _("Comparing with random changes"))
+        values = _ask_all(followed, drawn, step, _("Comparing with random changes"))
         return patching_effect(values, *ends) if len(values) else np.zeros(0, np.float32)
 
     tested = effects if not shift and len(found) == len(sets) else np.full_like(effects, np.nan)
@@ -159,9 +160,14 @@ def _residual_part(part: str) -> str:
     return "decoder" if part == "cross" else part
 
 
-def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int, doing: str) -> FloatArray:
-    """Return the metric of each set, (set, number), with fewer sets if the reader stops."""
-    step = sets_per_request(tokens)
+def _width(view: View) -> int:
+    """Return the number of channels of all heads of a layer."""
+    record = view.trace.records(view.part)[view.attending[0]]
+    return view.heads * int(record.query.shape[2]) if isinstance(record, Record) else 1
+
+
+def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], step: int, doing: str) -> FloatArray:
+    """Return the metric of each set, (set, number), ``step`` sets at a time, with fewer sets if the reader stops."""
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
     found: list[FloatArray] = []
