@@ -26,7 +26,7 @@ from ui.state.session import (
     show_while_typing,
     typing_origin,
 )
-from ui.state.view_state import EXAMPLES, ViewState, example_of, fits, shared_fields
+from ui.state.view_state import DEFAULT_MODEL, EXAMPLES, ViewState, example_of, fits, shared_fields
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -50,24 +50,34 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     If ``chip`` is True, the buttons of the model and of the view options are next to the text box. ``answering`` is the
     model that the page uses if the selected model cannot answer. With ``live`` the page is updated while the visitor
     types. ``pairs`` is False on a page that reads single texts only. ``prompts`` are further texts in the list of
-    examples, and ``draw_more`` draws further view options.
+    examples, and ``draw_more`` draws further view options. A substitute of a model that the visitor has chosen is named
+    below the text box, and a copied link names it.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     examples += [{"title": prompt, "text": prompt} for prompt in prompts]
+    substitute = None if answering is None or not answering.instead or choice.opened else answering
     data = composer.payload(
-        choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, shared_fields(choice)
-    )
+        choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live, shared_fields(choice),
+        {} if substitute is None else _fields_of_substitute(substitute),
+    )  # fmt: skip
     with st.container(key=ROW, horizontal=True, vertical_alignment="bottom"):
         composer.mount(data, KEY, _on_submit)
         if chip:
             draw_model_chip(choice, answering)
             draw_view_options(choice, draw_more)
+    if chip and substitute is not None and choice.model != DEFAULT_MODEL:
+        show_notice(substitute.reason, role="status")
     if not fits(choice):
         show_notice(
             _("This text is too long for a link, which has only settings. Save the trace to share it."),
             "status",
         )
+
+
+def _fields_of_substitute(answering: PageModel) -> dict[str, str]:
+    """Return the fields of a link that shows this page's numbers: its model, without the selected model's head."""
+    return {**dict.fromkeys(("revision", *NEW_MODEL), ""), "model": answering.model}
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:

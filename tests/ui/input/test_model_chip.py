@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from inference import EMBEDDED
 from inference.files.embedded import BERT, TRANSLATOR
-from tests.support.asking import asked, notes
+from tests.support.asking import asked, composer_data, notes
 from ui.run.services import get_backend
 
 
@@ -91,7 +91,12 @@ def test_a_page_names_the_model_that_answers_and_keeps_the_selection(view: str, 
     assert notes(page, "refusal") == []
     assert answers in chip_of(page)
     assert page.selectbox(key="pick_model").value == selected
+    named = [note for note in notes(page) if selected in note and answers in note]
+    assert len(named) == (selected != answers) + (selected not in (answers, BERT)), "the menu, and the page if chosen"
     if selected != answers:
+        replaced = composer_data(page)["replacedFields"]
+        assert replaced["model"] == answers
+        assert replaced["layer"] == replaced["head"] == ""
         page.button(key="use_answerer").click().run()
         assert page.selectbox(key="pick_model").value == answers
 

@@ -61,7 +61,7 @@ def test_in_english_no_words_are_sent() -> None:
     with use_language("zh"):
         assert token_strip.payload([], "t", False, False)["words"]["chosen"] == "已选中"
         assert decode_frame(payload(SHEETS, True, None))[0]["words"]["Save"] == "保存"
-        drawn = composer.payload("a", "", "", True, False, [], False, {})
+        drawn = composer.payload("a", "", "", True, False, [], False, {}, {})
     assert drawn["words"]["Run"] == "运行"
 
 

@@ -14,6 +14,7 @@ import { _, speak } from "../shared/words.js";
  * @property {{title: string, text: string, pair: string}[]} examples
  * @property {boolean} live whether texts are read while they are typed
  * @property {Record<string, string>} sharedFields fields of the address that a copied link names, also defaults
+ * @property {Record<string, string>} replacedFields fields that a copied link has instead of the page's; none if ""
  * @property {Record<string, string>} [words]
  */
 
@@ -119,10 +120,14 @@ function field(name, label, placeholder) {
 
 /**
  * Return the link that restores a view for others: the page's address with the fields `sharedFields` unless it has
- * them, and without the visitor's class.
+ * them, and without the visitor's class. Each field of `replacedFields` replaces that of the address; "" deletes it.
  */
-export function linkOf(address, sharedFields) {
+export function linkOf(address, sharedFields, replacedFields) {
   const link = new URL(address);
+  for (const [name, value] of Object.entries(replacedFields)) {
+    if (value) link.searchParams.set(name, value);
+    else link.searchParams.delete(name);
+  }
   for (const [name, value] of Object.entries(sharedFields)) {
     if (!link.searchParams.has(name)) link.searchParams.set(name, value);
   }
@@ -130,8 +135,8 @@ export function linkOf(address, sharedFields) {
   return link.href;
 }
 
-async function copyLink(button, sharedFields) {
-  const link = linkOf(location.href, sharedFields);
+async function copyLink(button, { sharedFields, replacedFields }) {
+  const link = linkOf(location.href, sharedFields, replacedFields);
   try {
     await navigator.clipboard.writeText(link);
     button.textContent = _("Link copied");
@@ -321,7 +326,7 @@ function submitting(box) {
 function listen(box) {
   const { submit, typed, leave } = submitting(box);
   box.read.addEventListener("click", submit);
-  box.share.addEventListener("click", () => copyLink(box.share, box.data.sharedFields));
+  box.share.addEventListener("click", () => copyLink(box.share, box.data));
   for (const name of FIELDS) {
     const { area } = box.fields[name];
     area.addEventListener("keydown", (event) => {

@@ -20,12 +20,14 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     examples: Sequence[Mapping[str, Any]],
     live: bool,
     shared_fields: Mapping[str, str],
+    replaced_fields: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the data for composer.js, with the fields of its typedef ComposerData.
 
     ``pair`` is the second text, and ``target`` the input of a decoder; ``takes_pair`` and ``takes_target`` show fields
     for them. The menu offers the texts in ``examples``. If ``live`` is set, a text is read while the visitor types.
-    A copied link always contains the fields of the address in ``shared_fields``.
+    A copied link always contains the fields of the address in ``shared_fields``, and the values in ``replaced_fields``
+    replace those of the address; "" deletes a field.
     """
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
@@ -37,6 +39,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
         "examples": shown,
         "live": live,
         "sharedFields": dict(shared_fields),
+        "replacedFields": dict(replaced_fields),
         **words_field("composer/composer"),
     }
 

@@ -68,8 +68,14 @@ test("one text is on its way at a time, and slow answers end the reading while t
 
 test("a link names the model and the text, and not the class", () => {
   const named = { model: "small", text: "A cat & 猫." };
-  const link = new URL(linkOf("http://a.org/base/tokens?class=ABC234&layer=3", named));
+  const link = new URL(linkOf("http://a.org/base/tokens?class=ABC234&layer=3", named, {}));
   assert.equal(link.pathname, "/base/tokens");
   assert.deepEqual(Object.fromEntries(link.searchParams), { layer: "3", ...named });
-  assert.equal(new URL(linkOf("http://a.org/?text=Dogs.", named)).searchParams.get("text"), "Dogs.");
+  assert.equal(new URL(linkOf("http://a.org/?text=Dogs.", named, {})).searchParams.get("text"), "Dogs.");
+});
+
+test("a link names the model that the page used, without the selected head of another model", () => {
+  const replaced = { model: "small", layer: "", head: "" };
+  const link = linkOf("http://a.org/?model=big&layer=3&head=1&text=Dogs.", { model: "big" }, replaced);
+  assert.deepEqual(Object.fromEntries(new URL(link).searchParams), { model: "small", text: "Dogs." });
 });
