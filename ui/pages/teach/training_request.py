@@ -32,7 +32,7 @@ LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of to
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
 STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
 ABOUT_START = gettext_lazy("Pretrained models need few examples; random weights suit any language.")
-LIMIT = gettext_lazy("Minutes or epochs, whichever ends first; if epochs, at least {steps} steps", steps=LEAST_STEPS)
+LIMIT = gettext_lazy("Minutes or epochs, whichever ends first")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
@@ -65,6 +65,7 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
         for name, place in zip(NUMBERS, columns, strict=False):
             _number(name, numbers, place, *NUMBERS[name])
         bound_widget(TeachOptions, "rate", columns[4].selectbox)
+        st.caption(_("Few rows: at least {steps} steps.", steps=LEAST_STEPS))
     rate = float(options.rate) if options.rate else None
     minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
     return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)

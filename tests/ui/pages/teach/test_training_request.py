@@ -54,11 +54,9 @@ def job_in(place: Path) -> Training:
     return jobs.read(folder)
 
 
-def test_the_limits_name_the_least_number_of_steps() -> None:
+def test_the_page_states_the_least_number_of_steps() -> None:
     page = asked("teach")
-    helps = [box.help for box in page.number_input if box.label in ("Minutes", "Epochs")]
-    assert len(helps) == 2
-    assert all(f"at least {LEAST_STEPS} steps" in help for help in helps)
+    assert any(f"at least {LEAST_STEPS} steps" in caption.value for caption in page.caption)
 
 
 def cells(page: AppTest, at: int) -> dict[str, list[object]]:
