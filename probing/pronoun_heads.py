@@ -32,7 +32,8 @@ class PronounHeadScore:
 
     Accuracy is the percentage of links that the head finds; ``low`` and ``high`` are the ends of its 95 % interval.
     ``rule`` is the English name of the rule, and ``rule_accuracy`` its accuracy on the same links. ``p`` is from a
-    two-sided test of head against rule, paired by sentence. It is not corrected, because a single head is tested.
+    two-sided test of head against rule, paired by group of dependent sentences. It is not corrected, because a single
+    head is tested.
     ``hits`` (layer, head) has the number of held-out links that each head finds.
     """
 

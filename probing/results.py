@@ -17,7 +17,7 @@ from attention.spreadsheet import safe_cell
 from probing import statistics
 from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
 from probing.score import HitCounts, RelationCounts, ScoringState
-from probing.statistics import LEVEL, Numbers, by_sentence, holm, sign_flip_test, verdict, wilson
+from probing.statistics import LEVEL, Integers, Numbers, by_sentence, holm, sign_flip_test, verdict, wilson
 
 Place = tuple[int, int, int]  # (direction, layer, head)
 
@@ -195,6 +195,11 @@ def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numb
     return sign_flip_test(by_sentence(differences, np.array(corpus.groups)[counts.sentences])).reshape(hits.shape[1:])
 
 
+def count_groups(corpus: AnnotatedCorpus, sentences: Integers) -> int:
+    """Return the number of groups of dependent sentences (``AnnotatedCorpus.groups``) of the links' sentences."""
+    return len(set(np.array(corpus.groups)[sentences].tolist()))
+
+
 def can_be_significant(counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, tests: int) -> bool:
     """Return False if no head can be significantly better than the rule in ``tests`` corrected tests.
 
@@ -203,7 +208,7 @@ def can_be_significant(counts: RelationCounts, basis: RelationCounts, corpus: An
     sign-flip test is 2 / 2**g; Holm's method multiplies it by the number of tests.
     """
     missed = ~by_rule(counts, rule(basis, corpus, counts), corpus)
-    groups = len(set(np.array(corpus.groups)[counts.sentences[missed]].tolist()))
+    groups = count_groups(corpus, counts.sentences[missed])
     return bool(2.0 ** (1 - groups) * tests <= LEVEL)
 
 

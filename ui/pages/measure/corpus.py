@@ -17,6 +17,7 @@ from probing.results import (
     RelationRow,
     can_be_significant,
     correct_together,
+    count_groups,
     held_out_best,
     held_out_parts,
     of_relation,
@@ -202,6 +203,11 @@ class CorpusScores:
             counts = self.state.tally.counts_of(relation)
             basis = self.chooser.counts_of(relation) if self.chooser else counts
         return counts is None or can_be_significant(counts, basis or counts, self.corpus, tests)
+
+    def held_out_groups(self, relation: str) -> int:
+        """Return the number of groups of dependent sentences on which the best head of a relation is scored."""
+        counts = held_out_parts(self.state.tally, relation, self.chooser)[1]
+        return 0 if counts is None else count_groups(self.corpus, counts.sentences)
 
     def heads(self, relation: str, direction: int | None = None) -> list[RelationRow]:
         """Return the scores of all heads for a relation on all sentences; p-values are corrected for all heads.

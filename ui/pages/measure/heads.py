@@ -15,7 +15,17 @@ from attention.spreadsheet import file_stem
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
-from probing.results import RelationRow, accuracies, candidates, held_out_best, rows, rule, to_csv, to_json
+from probing.results import (
+    RelationRow,
+    accuracies,
+    candidates,
+    count_groups,
+    held_out_best,
+    rows,
+    rule,
+    to_csv,
+    to_json,
+)
 from probing.score import RelationCounts, ScoringRun, score
 from probing.statistics import LEAST_P
 from ui.input.controls import bound_widget, control_row, keep_head
@@ -128,11 +138,12 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     ]
     said.append(
         _(
-            "Baseline “{rule}”: {found:.1f}%; difference: p {p} (two-sided, paired by sentence, "
+            "Baseline “{rule}”: {found:.1f}%; difference: p {p} (two-sided, paired, sentence groups: {groups:,}; "
             "Holm-corrected, relations: {tests}).",
             rule=row.baseline_name,
             found=row.baseline,
             p=p_value(row.p),
+            groups=found.held_out_groups(row.relation),
             tests=tests,
         )
     )
@@ -247,9 +258,10 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     show_notice(result, role="status")
     left, right = st.columns(2)
     direction = "the better of both" if way == "best" else translate(ways[way])
-    about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n)
+    about = partial(_provenance, found, relation=relation, direction=direction, links=counts.n,
+                    sentence_groups=count_groups(found.corpus, counts.sentences))  # fmt: skip
     note = _(
-        "Ring: more than the baseline (two-sided, paired by sentence, Holm-corrected for heads and directions, "
+        "Ring: more than the baseline (two-sided, paired by sentence group, Holm-corrected for heads and directions, "
         "α = 0.05)."
     )
     computed = partial(_found_links, found, options, relation, way)

@@ -213,8 +213,8 @@ def how_to_read() -> None:
             "- A head's answer is the candidate that gets most of the word's attention; from the other end, the one "
             "that gives it most ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). If the data names none, all "
             "other words are candidates, with the sum of their tokens.\n"
-            "- The baseline is the best rule, such as “the word before”. “More”: p ≤ 0.05 in a two-sided "
-            "test, paired by sentence ([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
+            "- Baseline: the best rule, such as “the word before”. “More”: p ≤ 0.05 in a two-sided "
+            "test, paired by sentence group ([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)), "
             "[Holm-corrected](https://doi.org/10.2307/4615733)."
         )
     )
