@@ -161,5 +161,18 @@ def _draw_image(figure: Figure, key: str, file_format: str, about: Mapping[str, 
     frame = first.checkbox(_("Frame"), value=True, key=f"{key}_frame")
     caption = second.checkbox(_("Caption"), value=True, key=f"{key}_caption")
     options = PaperOptions(file_format, width, int(size), frame, caption)
-    source = " · ".join(str(about[name]) for name in ("model", "text") if name in about)
-    return render(lambda: draw_page(figure, options, source), file_format)
+    return render(lambda: draw_page(figure, options, image_source(about)), file_format)
+
+
+def image_source(about: Mapping[str, Any]) -> str:
+    """Return the models and the texts of a figure, for the caption of its image.
+
+    A comparison has a provenance for each side, ``first`` and ``second``.
+
+    >>> image_source({"model": "bert", "text": "A cat.", "head": 3})
+    'bert · A cat.'
+    >>> image_source({"first": {"model": "bert", "text": "A cat."}, "second": {"model": "bert", "text": "A dog."}})
+    'bert · A cat. · A dog.'
+    """
+    sides = [about[side] for side in ("first", "second") if side in about] or [about]
+    return " · ".join(dict.fromkeys(str(side[name]) for name in ("model", "text") for side in sides if side.get(name)))
