@@ -12,6 +12,11 @@ from i18n.lazy import superscript
 
 MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
 
+VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
+    "more": gettext_lazy("more"),
+    "less": gettext_lazy("less"),
+    "not clearly more": gettext_lazy("no clear difference"),
+}
 
 # Places in addresses of pages and of mail, which Streamlit makes links although their punctuation is escaped.
 ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@[-\w]+\.)", re.IGNORECASE)
@@ -268,3 +273,12 @@ def number_duplicates(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         found.append(f"{name} ({seen[name]})" if many[name] > 1 else name)
     return found
+
+
+def p_value(chance: float) -> str:
+    """Format a p-value for a sentence.
+
+    >>> p_value(0.0312), p_value(1e-9), p_value(1.0)
+    ('= 0.031', '< 0.001', '= 1')
+    """
+    return "< 0.001" if chance < 0.001 else f"= {chance:.2g}"

@@ -24,6 +24,7 @@ from probing.atlas.heads import (
 )
 from probing.atlas.labels import LEAST_SHARE, SHARES, SINKS, HeadLabel, head_labels, local_index, relation_rows
 from probing.atlas.store import Atlas
+from probing.statistics import verdict
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.head_atlas.ablation import draw_ablation
 from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
@@ -47,6 +48,7 @@ from ui.show.atlases import (
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
+from ui.show.text import VERDICTS
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_scatter import head_scatter
@@ -302,6 +304,8 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
                 _("Head"): round(row["accuracy"], 1),
                 _("95% interval"): f"{row['low']:.1f} – {row['high']:.1f}",
                 _("Best rule"): round(row["baseline"], 1),
+                _("Than the rule"): translate(VERDICTS[verdict(row["p"], row["accuracy"] - row["baseline"])]),
+                _("p (Holm)"): float(f"{row['p']:.3g}"),
                 _("Random weights"): None if row["random"] is None else round(row["random"], 1),
                 _("Links"): row["n"],
             }

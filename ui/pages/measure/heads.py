@@ -42,7 +42,7 @@ from ui.show.scored_links import (
 )
 from ui.show.sections import open_section
 from ui.show.tables import download_button, draw_table
-from ui.show.text import format_comma_list, join_sentences
+from ui.show.text import VERDICTS, format_comma_list, join_sentences, p_value
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, has_chance_line, relation_scores
@@ -50,11 +50,6 @@ from viz.figures.head_maps import head_map, mark_heads
 from viz.paper.notebook import Computation
 
 TABLE = "measure_table"
-VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
-    "more": gettext_lazy("more"),
-    "less": gettext_lazy("less"),
-    "not clearly more": gettext_lazy("no clear difference"),
-}
 CHOSEN = gettext_lazy("Heads (also with random weights) and rules are chosen and scored on different sentences.")
 CHOSEN_WITH_CANDIDATES = gettext_lazy(
     "Heads (also with random weights) are chosen and scored on different sentences; those with the same candidates "
@@ -160,15 +155,6 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     if not found.can_be_significant(row.relation, tests, held_out=True):
         said.append(translate(NO_HEADROOM))
     return join_sentences(*said)
-
-
-def p_value(chance: float) -> str:
-    """Format a p-value for a sentence.
-
-    >>> p_value(0.0312), p_value(1e-9), p_value(1.0)
-    ('= 0.031', '< 0.001', '= 1')
-    """
-    return "< 0.001" if chance < 0.001 else f"= {chance:.2g}"
 
 
 def _score(found: CorpusScores, row: RelationRow) -> RelationScore:

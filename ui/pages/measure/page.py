@@ -20,7 +20,6 @@ from ui.pages.measure.heads import (
     left_out,
     maps,
     overview,
-    p_value,
     selected_head,
 )
 from ui.run.notices import show_error, show_notice
@@ -30,7 +29,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import corpus_provenance
 from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
-from ui.show.text import join_sentences
+from ui.show.text import join_sentences, p_value
 from ui.show.why_head import FIRST_TOKENS
 from ui.state.params import get_params
 from ui.state.session import get_view_state
