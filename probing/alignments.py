@@ -266,6 +266,7 @@ class BestHead:
     chance: float  # share of a random source word
     diagonal_error: float
     p: float  # two-sided paired test against the diagonal baseline, paired by sentence pair
+    sentences: int  # sentence pairs of this test
 
     @property
     def verdict(self) -> str:
@@ -326,6 +327,7 @@ class AlignmentState:
             100 * float(self.chance[1].share),
             float(self.diagonal[1].error),
             float(sign_flip_test(gains)[0]),
+            len(gains),
         )
 
 

@@ -72,7 +72,7 @@ def test_nothing_was_picked(event: dict[str, Any] | None) -> None:
 
 
 def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28) -> BestHead:
-    return BestHead(layer, head, share, 60.0, 80.0, 175, 0.25, diagonal, 17.2, 0.27, p)
+    return BestHead(layer, head, share, 60.0, 80.0, 175, 0.25, diagonal, 17.2, 0.27, p, 40)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,9 @@ def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, v
     )
     assert "70.0% (60.0 to 80.0) of 175 " in told
     assert "(alignment error rate 0.25)" in told
-    assert f", {COMPARED[verdict]} " in told
-    assert f"{diagonal:.1f}% (error rate 0.27)" in told
+    assert f": {COMPARED[verdict]} " in told
+    assert f"{diagonal:.1f}% (error rate 0.27; " in told
+    assert f" 40 sentences, p = {p:.2g})" in told
     assert "17.2%" in told
     assert told.endswith("33.7% (head 0-1).")
 

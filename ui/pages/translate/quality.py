@@ -24,6 +24,7 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import open_section
 from ui.show.tables import csv_table, data_provenance, download_button, draw_table
+from ui.show.text import p_value
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
 
@@ -174,8 +175,8 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
         return _("One pair cannot rank the heads. Add pairs.")
     return _(
         "Head {head} aligns {share:.1f}% ({low:.1f} to {high:.1f}) of {words:,} held-out words "
-        "(alignment error rate {error:.2f}): by a two-sided paired test over sentences, {compared} "
-        "the diagonal, {diagonal:.1f}% (error rate {diagonal_error:.2f}). Chance: {chance:.1f}%. "
+        "(alignment error rate {error:.2f}): {compared} the diagonal, {diagonal:.1f}% (error rate "
+        "{diagonal_error:.2f}; two-sided paired test, {sentences:,} sentences, p {p}). Chance: {chance:.1f}%. "
         "One step later: {later_share:.1f}% (head {later_head}).",
         head=head_label(first.layer, first.head),
         share=first.share,
@@ -186,6 +187,8 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
         compared=COMPARED[first.verdict],
         diagonal=first.diagonal,
         diagonal_error=first.diagonal_error,
+        sentences=first.sentences,
+        p=p_value(first.p),
         chance=first.chance,
         later_head=head_label(other.layer, other.head),
         later_share=other.share,
