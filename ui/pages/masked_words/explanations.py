@@ -218,7 +218,8 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
     occluded, steps = found.requests
     computation = Computation(ATTRIBUTIONS, occluded=occluded, steps=steps, most=token_bars.MOST)
-    about = partial(blank_provenance, filled, at, predicted_token=found.explained.piece)
+    about = partial(blank_provenance, filled, at, predicted_token=found.explained.piece,
+                    gradients_baseline="all words [MASK]", integration_steps=PARTS * Gradients.steps)  # fmt: skip
     figure = token_bars.importance(places, ways, theme(), translate(UNIT))
     draw_chart(figure, "words_bars", about=about, computation=computation)
     below, above = map(translate, sides(theme()))
@@ -226,8 +227,8 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
         _(
             "{above}, right: supports; {below}, left: opposes. Occlusion masks the word "
             "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients "
-            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)) sum to {path:.3f}, with a "
-            "completeness delta of {delta:.1g}.",
+            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365); baseline: all words [MASK]) sum to {path:.3f}, "
+            "completeness delta {delta:.1g}.",
             above=above.capitalize(),
             below=below,
             path=found.path,
