@@ -15,7 +15,7 @@ from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.state.session import change_model
-from ui.state.view_state import ViewState
+from ui.state.view_state import DEFAULT_MODEL, ViewState
 
 CHIP = "model_chip"  # Key of the chip's container.
 
@@ -39,8 +39,12 @@ def draw_model_chip(choice: ViewState, answering: PageModel | None = None) -> No
 
 
 def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
-    """Draw the reason for a substitute of the selected model, the other substitutes, and the button that selects it."""
-    show_notice(answering.reason, role="status")
+    """Draw the reason for a substitute of the selected model, the other substitutes, and the button that selects it.
+
+    If the visitor has chosen the selected model, the reason is on the page (ui/input/composing.py).
+    """
+    if choice.model == DEFAULT_MODEL:
+        show_notice(answering.reason, role="status")
     there = {card.id: card for card in answering.substitutes}
     if len(there) > 1 and answering.options is not None:
         bound_widget(
