@@ -16,6 +16,7 @@ from inference.tasks.model_request import InspectRequest
 AT_ONCE = 8192  # tokens in a request, summed over its sets
 MOST_SETS = 500  # sets in a request
 STEP_WORK = 2e10  # multiplications in a step of a progress bar, about a second or two on two cores
+SMALL = 2e7  # weights of a model whose requests may have AT_ONCE tokens, such as the app's own models
 
 
 def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
@@ -34,10 +35,11 @@ def tokens_per_step(layers: int, width: int) -> int:
 
     The model has ``layers`` layers of ``width`` channels, with about 12 · width² weights each.
 
-    >>> tokens_per_step(30, 576), tokens_per_step(12, 768), tokens_per_step(4, 128)
+    >>> tokens_per_step(30, 576), tokens_per_step(12, 768), tokens_per_step(6, 384)
     (167, 235, 8192)
     """
-    return min(AT_ONCE, int(STEP_WORK / (12 * layers * width**2)))
+    weights = 12 * layers * width**2
+    return AT_ONCE if weights <= SMALL else min(AT_ONCE, int(STEP_WORK / weights))
 
 
 def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby, product
 from typing import Any
@@ -173,7 +174,9 @@ def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], step: 
     found: list[FloatArray] = []
     for at in stoppable_steps(mark, len(starts), doing):
         some = tuple(sets[starts[at] : starts[at] + step])
-        found.append(followed.numbers(run_metric(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
+        with nullcontext() if at else st.spinner(doing, show_time=True):  # later steps have a progress bar
+            effect = run_metric(replace(followed.here, edits=some, other=followed.there))  # type: ignore[arg-type]
+        found.append(followed.numbers(effect))
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
 
 
