@@ -65,13 +65,13 @@ def test_by_hand() -> None:
     np.testing.assert_allclose(shape(logits, top_p=0.4), [1, 0, 0, 0])
 
 
-@pytest.mark.parametrize("odd", [{"temperature": -1}, {"top_k": -1}, {"top_p": 1.1}, {"top_p": -0.1}])
+@loop_over("odd", [{"temperature": -1}, {"top_k": -1}, {"top_p": 1.1}, {"top_p": -0.1}])
 def test_rules_out_of_range_are_refused(odd: Any) -> None:
     with pytest.raises(ValueError, match="below 0"):
         shape([0.0, 1.0], **odd)
 
 
-@pytest.mark.parametrize("odd", [[], [-np.inf, -np.inf], [0.0, np.nan], [[0.0, 1.0]], [np.inf, 0.0]])
+@loop_over("odd", [[], [-np.inf, -np.inf], [0.0, np.nan], [[0.0, 1.0]], [np.inf, 0.0]])
 def test_logits_with_nothing_to_draw_are_refused(odd: Any) -> None:
     with pytest.raises(ValueError, match="finite number"):
         shape(odd)

@@ -66,13 +66,13 @@ def test_spread_grows_with_the_temperature_up_to_even() -> None:
     np.testing.assert_allclose(found[-1], 3, atol=1e-3)  # The limit is log2(8), the entropy of a uniform row of 8 keys.
 
 
-@pytest.mark.parametrize("temperature", [0, -1, float("nan")])
+@loop_over("temperature", [0, -1, float("nan")])
 def test_a_temperature_that_divides_by_nothing_is_refused(temperature: Any) -> None:
     with pytest.raises(ValueError, match="one above 0"):
         change_softmax_rules(record(), temperature=temperature)
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@loop_over("theme", [LIGHT, DARK])
 def test_the_figure_has_two_marks_a_head(theme: Any) -> None:
     before, after = np.array([1.0, 2.0, 0.5]), np.array([0.4, 2.5, 0.5])
     figure = what_if(before, after, theme, head=1)

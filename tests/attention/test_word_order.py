@@ -68,7 +68,7 @@ def test_a_link_s_seed_means_the_same_order_for_ever() -> None:
     assert shuffle_tokens(row(*range(12)), 7) == (5, 2, 6, 0, 1, 9, 4, 8, 10, 3, 11, 7)
 
 
-@pytest.mark.parametrize("tokens", [row(5), row(5, 5, 5)], ids=["one word", "one word repeated"])
+@loop_over("tokens", [row(5), row(5, 5, 5)], ids=["one word", "one word repeated"])
 def test_words_that_read_alike_in_any_order(tokens: Any) -> None:
     with pytest.raises(ValueError, match=re.escape(NO_WORDS_TO_SWAP)):
         shuffle_tokens(tokens, 1)
@@ -86,7 +86,7 @@ def test_swapped_words_by_hand() -> None:
     assert swap_words(PAIR, 3, 4) == (0, 1, 2, 3, 4, 5, 7, 6, 8)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("first", "second", "said"),
     [(1, 1, "words are 0 to 4"), (0, 5, "words are 0 to 4"), (0, 3, "different texts")],
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from attention.stages.terms import array_index, flat, row_and_column
+from tests.support.cases import loop_over
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (1, 3, 4), (2, 5, 3, 4), (4,)])
+@loop_over("shape", [(3, 4), (1, 3, 4), (2, 5, 3, 4), (4,)])
 def test_every_place_of_the_picture_is_a_place_of_the_array(shape: tuple[int, ...]) -> None:
     array = np.arange(np.prod(shape)).reshape(shape)
     drawn = flat(array)
