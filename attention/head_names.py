@@ -44,13 +44,13 @@ def head_label(layer: int, head: int) -> str:
 def describe_missing_head(layer: int | None, head: int | None, layers: int, heads: int) -> str:
     """Return the message that a model of ``layers`` × ``heads`` has no such head; an address may lack a number.
 
-    >>> describe_missing_head(9, 40, 6, 12)
-    'There is no head 9-40; layers are 0 to 5, heads 0 to 11.'
+    >>> describe_missing_head(9, 40, 6, 12), describe_missing_head(9, None, 6, 12)[:21]
+    ('There is no head 9-40; layers are 0 to 5, heads 0 to 11.', 'There is no head 9-?;')
     """
     return gettext_lazy(
         "There is no head {layer}-{head}; layers are 0 to {layers}, heads 0 to {heads}.",
-        layer=layer,
-        head=head,
+        layer="?" if layer is None else layer,
+        head="?" if head is None else head,
         layers=layers - 1,
         heads=heads - 1,
     )

@@ -281,23 +281,26 @@ def in_words(look: JobStatus) -> str:
         return _("{said} Press “Go on” for the comparison.", said=said)
     if not look.has_model:
         return _("{said} Nothing is saved yet.", said=said)
+    steps, chosen = _saved_steps(look)
     return _(
-        "{said} Step {step:,} of {last:,}; the best step is below.",
+        "{said} Step {step:,} of {last:,}; {shown}.",
         said=said,
-        step=max(found.step, _saved_steps(look)),
+        step=max(found.step, steps),
         last=found.last,
+        shown=_("below, the model before training") if chosen == 0 else _("the best step is below"),
     )
 
 
-def _saved_steps(look: JobStatus) -> int:
-    """Return the number of steps of a saved training, as in its results; 0 if they cannot be read.
+def _saved_steps(look: JobStatus) -> tuple[int, int | None]:
+    """Return the number of steps of a saved training and the chosen step, as in its results; (0, None) if unreadable.
 
     The log has a line every few steps only, so its last line may be before the step at which the training stopped.
     """
     try:
-        return int(json.loads((look.model / sources.SCORES).read_bytes())["steps"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return 0
+        scores = json.loads((look.model / sources.SCORES).read_bytes())
+        return int(scores["steps"]), (scores.get("dev") or {}).get("step")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return 0, None
 
 
 def collapse(look: JobStatus) -> None:
