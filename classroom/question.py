@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from attention.head_names import describe_missing_head, fold_text, normalize_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
+from i18n.typed_numbers import describe_ambiguous_number
 
 Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -126,6 +127,8 @@ class Question:
         """
         plain = unicodedata.normalize("NFKC", said)
         number = plain.removesuffix(PERCENT)
+        if ambiguous := describe_ambiguous_number(number):
+            raise NotInClass(ambiguous)
         try:
             above, bar, below = number.replace(",", ".").replace("−", "-").partition("/")
             value = float(above) / float(below if bar else 1)

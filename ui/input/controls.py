@@ -19,6 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from i18n import _, gettext_lazy, translate
+from i18n.typed_numbers import describe_ambiguous_number
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
@@ -268,7 +269,6 @@ def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[i
 
 LARGEST = 1e6  # Maximum absolute value.
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
-_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,][0-9]{3}){2,}|[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 def read_number(text: str) -> float:
@@ -284,8 +284,8 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     parts = [part.strip() for part in plain.split("/")]
-    if any(_GROUPED.fullmatch(part) for part in parts):
-        raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5.", typed=shown))
+    if ambiguous := describe_ambiguous_number(plain):
+        raise UserError(ambiguous)
     numbers = [float(part.replace(",", ".")) for part in parts if _NUMBER.fullmatch(part)]
     if len(numbers) < len(parts) or len(parts) > 2 or not all(numbers[1:]):
         raise UserError(gettext_lazy("{typed} is not a number, such as 0.5, 1e2 or 1/3.", typed=shown))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.head_names import head_label
+from classroom.cards import PostedCard
 from classroom.errors import NotInClass
 from classroom.question import format_answer, format_prompt
 from classroom.room_views import TeacherView
 from classroom.store import KEPT
-from i18n import _
+from i18n import _, translate
 from ui.class_reply import draw_answers, draw_reveal_button, open_question_number
 from ui.classroom import show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
@@ -24,6 +26,7 @@ from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_except_emphasis, remove_emphasis
 from ui.state import classroom
+from ui.state.navigation import title_of
 from viz.components.base_path import BASE
 
 
@@ -117,6 +120,7 @@ def _draw_live_answers(code: str, drawn: int | None) -> None:
     """
     try:
         board = store().board(code, visitor_secret())
+        cards = store().cards(code, visitor_secret())
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
@@ -127,9 +131,28 @@ def _draw_live_answers(code: str, drawn: int | None) -> None:
         _draw_latest(code, board, board.asked)
         _draw_privately(code, board)
     names = (_("Question"), _("Prompt"), _("Student"), _("Answer"), _("Correct answer"), _("Correct"))
-    rows = [(number, remove_emphasis(prompt), *rest) for number, prompt, *rest in board.rows()]
+    rows: list[tuple[object, ...]] = [(at, remove_emphasis(prompt), *rest) for at, prompt, *rest in board.rows()]
+    rows += card_rows(cards, board)
     file = csv_table(names, rows)
     download_button(_("Save answers"), file, "headlight-class.csv", _("All answers with names."), key="class_save")
+
+
+def card_rows(cards: Sequence[PostedCard], board: TeacherView) -> list[tuple[object, ...]]:
+    """Return a row of the file of answers for each card on the board of "Break the head"; a card has no question."""
+    names = {student.number: student.label for student in board.students}
+    title = translate(title_of("break_head"))
+    return [
+        (
+            "",
+            f"{title} · {card.model} · {head_label(card.layer, card.head)}",
+            names.get(posted.student, "") if posted.student else "",
+            f"{card.text} ({card.source}: {card.other} {card.other_weight:.3f}, {card.right} {card.right_weight:.3f})",
+            "",
+            "",
+        )
+        for posted in cards
+        for card in [posted.card]
+    ]
 
 
 def _draw_latest(code: str, board: TeacherView, number: int) -> None:
