@@ -47,6 +47,9 @@ class CheckInput:
         }
 
 
+EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
+
+
 @dataclass(frozen=True)
 class CheckedAnswer:
     """The correct answer to a question, with a sentence (``said``) that gives the numbers behind it.
@@ -57,7 +60,7 @@ class CheckedAnswer:
     answer: Answer
     said: LazyMessage
     others: tuple[Answer, ...] = ()  # other correct answers
-    tolerance: float = 0.005  # tolerance of a numeric answer
+    tolerance: float = EXACT  # tolerance of a numeric answer
     is_share: bool = False  # a student may also type the answer, 0 to 1, as a percentage without its sign
     is_percentage: bool = False  # the answer is in per cent
 
@@ -87,16 +90,28 @@ class CheckedAnswer:
             return None
         return given / 100 if self.accepts(given / 100) else None
 
+    @property
+    def is_count(self) -> bool:
+        """True if the answer is a count: a whole number whose tolerance is that of exact answers, or is whole itself.
+
+        >>> [CheckedAnswer(36.0, gettext_lazy(""), tolerance=tolerance).is_count for tolerance in (0, 5, 0.5)]
+        [True, True, False]
+        """
+        if not isinstance(self.answer, int | float) or self.is_share or self.is_percentage:
+            return False
+        return float(self.answer).is_integer() and (self.tolerance <= EXACT or float(self.tolerance).is_integer())
+
     def accepts_percentage(self, given: float) -> bool:
         """Return True if ``given``, a percentage that a student typed with its sign, is correct.
 
-        100% is 1. It is also 100 if the answer is in per cent, or larger than 1 so that it may be.
+        100% is 1. It is also 100 if the answer is in per cent, or larger than 1 and no count, so that it may be.
 
         >>> whole, chance = (CheckedAnswer(1.0, gettext_lazy(""), is_percentage=is_one) for is_one in (False, True))
         >>> [(one.accepts_percentage(100), one.accepts_percentage(1)) for one in (whole, chance)]
         [(True, False), (False, True)]
         """
-        may_be_percentage = self.is_percentage or (isinstance(self.answer, float) and self.answer > 1)
+        larger = isinstance(self.answer, float) and self.answer > 1
+        may_be_percentage = self.is_percentage or (larger and not self.is_count)
         return (not self.is_percentage and self.accepts(given / 100)) or (may_be_percentage and self.accepts(given))
 
 

@@ -23,7 +23,6 @@ from ui.run.lesson_answers import Key, StepAnswer, answer_at, note
 from ui.run.notices import show_notice
 from ui.state.session import set_view_state
 
-EXACT = 0.005  # Tolerance of a number whose lesson and check state none.
 LONGEST = 2_000  # characters of a free answer
 PICKED = "lesson_picked"  # session key: slots of the questions whose head the reader picked in the controls
 NOT_YET = gettext_lazy("Not right yet. Try again, or see the answer.")

@@ -18,7 +18,6 @@ from lessons.schema import Answer, LessonQuestion
 from lessons.steps import format_answer, markdown_of, right_answer
 from ui.class_reply import draw_answers, draw_ask_button, draw_reveal_button, open_question_number
 from ui.classroom import EVERY
-from ui.pages.lessons.answers import EXACT
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.current_lesson import NamedLesson, is_teacher
@@ -247,11 +246,8 @@ def _in_own_language(question: LessonQuestion, right: CheckedAnswer | None, seen
         if right.is_share:
             return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance, is_share=True)
         # A class accepts a share and a percentage if the correct answer is a percentage.
-        # A count: a whole number whose tolerance is that of exact answers, or is whole itself.
-        is_whole = float(right.answer).is_integer() and (tolerance <= EXACT or float(tolerance).is_integer())
-        is_count = is_whole and not right.is_percentage
         truth = f"{right.answer:g}{PERCENT if right.is_percentage else ''}"
-        return Asked("number", prompt, truth=truth, tolerance=tolerance, is_count=is_count)
+        return Asked("number", prompt, truth=truth, tolerance=tolerance, is_count=right.is_count)
     return Asked("word", prompt, truth=right.answer)
 
 
