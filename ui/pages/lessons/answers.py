@@ -51,6 +51,8 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
                 found = note(*key, hints=found.hints + 1)
         if found.tries and not found.is_over and st.button(_("Show the answer"), key=f"{slot}_reveal"):
             found = _reveal_answer(key, question, seen)
+    if question.is_checked and answer not in (None, found.answer) and not found.revealed:
+        st.caption(_("Not checked yet."))
     for hint in question.hints[: found.hints]:
         st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))
     if found.answer in (None, answer):  # The verdict is on the answer in the control, or on one without a control.
