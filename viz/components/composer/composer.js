@@ -36,7 +36,8 @@ const LONGEST_LIVE = 1500; // characters of a text that is read while it is type
 export const isLive = (value, data) =>
   data.live && value.text.trim() !== "" && (value.text + value.pair + value.target).length <= LONGEST_LIVE;
 
-const SLOW = 1500; // ms of an answer after which texts are read only when they are submitted
+const SLOW = 1500; // ms of an answer that is slow
+const MOST_SLOW = 2; // slow answers in a row after which texts are read only when they are submitted
 const LOST = 10000; // ms after which a request without an answer no longer holds back the next one
 
 /**
@@ -46,9 +47,9 @@ const LOST = 10000; // ms after which a request without an answer no longer hold
 export function createPace(now = () => performance.now()) {
   /** @type {{text: string, since: number}|null} */
   let flight = null;
-  let slow = false;
+  let slow = 0; // slow answers in a row
   return {
-    isSlow: () => slow,
+    isSlow: () => slow >= MOST_SLOW,
     /** Return true if a live request has to wait for the answer of another request. */
     isBusy: () => flight !== null && now() - flight.since < LOST,
     /** @param {string} text */
@@ -58,7 +59,7 @@ export function createPace(now = () => performance.now()) {
     /** Note the text that the page shows. @param {string} text */
     shown(text) {
       if (flight?.text !== text) return;
-      slow = now() - flight.since > SLOW;
+      slow = now() - flight.since > SLOW ? slow + 1 : 0;
       flight = null;
     },
   };
