@@ -1,4 +1,4 @@
-"""Labels of attention heads, and names and words as typed.
+"""Labels of attention heads, and names, words and numbers as typed.
 
 Heads are typed as "3-1", "L3H1", "layer 3 head 1" or "第3层头1".
 """
@@ -25,6 +25,8 @@ FORMS = (
     ),
 )
 HEAD_FIRST = re.compile(rf"(?:head|h){BETWEEN}{NUMBER}{BETWEEN}(?:(?:of|in)\s+)?(?:layer|l){BETWEEN}{NUMBER}")
+GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,][0-9]{3}){2,}|[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+LONGEST_QUOTED = 40  # characters of a number that a message quotes
 LONGEST = 60  # maximum length of a name in characters
 BRACKETS = {"(": ")", "[": "]", "<": ">"}
 QUOTES, FINAL = "\"'`“”‘’«»‹›「」『』 ", ".,;:!?。、"
@@ -105,3 +107,20 @@ def normalize_word(text: str) -> str:
     if special := SPECIAL.fullmatch(word):
         return special[1] or special[2]
     return ARTICLE.sub("", word, count=1).lstrip(QUOTES) if ARTICLE.match(word) else word or plain
+
+
+def describe_ambiguous_number(typed: str) -> str | None:
+    """Return a message if one of the typed numbers may have separators of thousands or a decimal comma, else None.
+
+    A fraction has two numbers. A number that begins with 0, or with a single point, has one reading.
+
+    >>> describe_ambiguous_number("1,500")
+    '“1,500” may be thousands or a fraction; type 1500 or 1.5.'
+    >>> describe_ambiguous_number("0,160"), describe_ambiguous_number("1.500")
+    (None, None)
+    """
+    if not any(GROUPED.fullmatch(part.strip()) for part in typed.split("/")):
+        return None
+    return gettext_lazy(
+        "{typed} may be thousands or a fraction; type 1500 or 1.5.", typed=f"“{typed.strip()[:LONGEST_QUOTED]}”"
+    )

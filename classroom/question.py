@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from attention.head_names import describe_missing_head, fold_text, normalize_word, parse_head
+from attention.head_names import describe_ambiguous_number, describe_missing_head, fold_text, normalize_word, parse_head
 from classroom.errors import NotInClass, wrong_length
 from i18n import active_language, gettext_lazy
-from i18n.typed_numbers import describe_ambiguous_number
 
 Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

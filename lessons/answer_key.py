@@ -92,7 +92,7 @@ class CheckedAnswer:
 
     @property
     def is_count(self) -> bool:
-        """True if the answer is a count: a whole number whose tolerance is that of exact answers, or is whole itself.
+        """Return True if the answer is a count: a whole number whose tolerance is exact or whole, too.
 
         >>> [CheckedAnswer(36.0, gettext_lazy(""), tolerance=tolerance).is_count for tolerance in (0, 5, 0.5)]
         [True, True, False]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from i18n import _, translate
 from inference import EMBEDDED
-from ui.input.model_chip import draw_model_chip
+from ui.input.model_chip import draw_model_chip, is_named_on_page
 from ui.input.view_options import draw_view_options
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
@@ -26,7 +26,7 @@ from ui.state.session import (
     show_while_typing,
     typing_origin,
 )
-from ui.state.view_state import DEFAULT_MODEL, EXAMPLES, ViewState, example_of, fits, shared_fields
+from ui.state.view_state import EXAMPLES, ViewState, example_of, fits, shared_fields
 from viz.components.composer import composer
 
 KEY = "composer"
@@ -66,8 +66,8 @@ def compose(  # noqa: PLR0913  (independent options, by name)
         if chip:
             draw_model_chip(choice, answering)
             draw_view_options(choice, draw_more)
-    if chip and substitute is not None and choice.model != DEFAULT_MODEL:
-        show_notice(substitute.reason, role="status")
+    if chip and answering is not None and is_named_on_page(choice, answering):
+        show_notice(answering.reason, role="status")
     if not fits(choice):
         show_notice(
             _("This text is too long for a link, which has only settings. Save the trace to share it."),

@@ -16,10 +16,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.head_names import describe_ambiguous_number
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from i18n import _, gettext_lazy, translate
-from i18n.typed_numbers import describe_ambiguous_number
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words

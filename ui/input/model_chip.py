@@ -38,12 +38,14 @@ def draw_model_chip(choice: ViewState, answering: PageModel | None = None) -> No
             _draw_substitute(choice, answering)
 
 
-def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
-    """Draw the reason for a substitute of the selected model, the other substitutes, and the button that selects it.
+def is_named_on_page(choice: ViewState, answering: PageModel | None) -> bool:
+    """Return True if the page itself gives the reason for a substitute: the visitor has chosen the replaced model."""
+    return answering is not None and answering.instead and not choice.opened and choice.model != DEFAULT_MODEL
 
-    If the visitor has chosen the selected model, the reason is on the page (ui/input/composing.py).
-    """
-    if choice.model == DEFAULT_MODEL:
+
+def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
+    """Draw the reason for a substitute, unless it is on the page, other substitutes, and the button that selects it."""
+    if not is_named_on_page(choice, answering):
         show_notice(answering.reason, role="status")
     there = {card.id: card for card in answering.substitutes}
     if len(there) > 1 and answering.options is not None:

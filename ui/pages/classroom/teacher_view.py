@@ -145,7 +145,7 @@ def card_rows(cards: Sequence[PostedCard], board: TeacherView) -> list[tuple[obj
         (
             "",
             f"{title} · {card.model} · {head_label(card.layer, card.head)}",
-            names.get(posted.student, "") if posted.student else "",
+            names.get(posted.student, ""),
             f"{card.text} ({card.source}: {card.other} {card.other_weight:.3f}, {card.right} {card.right_weight:.3f})",
             "",
             "",

@@ -1,9 +1,10 @@
 // Polls the server for changes by the teacher, and reruns the page after a change. While the visitor types, the rerun
 // waits for a pause. Failed requests are repeated, so that a restart of the server disconnects nobody.
 
+import { focusedElement, TEXT_FIELDS } from "../shared/elements.js";
+
 const AGAIN = 1000; // ms until a failed request is repeated
 const PAUSE = 3000; // ms without a key after which the visitor has stopped typing
-const TEXT_FIELD = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
 
 /** @type {WeakMap<object, ReturnType<typeof follow> & {moves: boolean, version: number}>} */
 const followed = new WeakMap();
@@ -66,23 +67,16 @@ export function afterTyping(left, act, later = (then, ms) => void setTimeout(the
   else act();
 }
 
-/** Return the focused element, also if it is in a shadow root. */
-function focusedElement() {
-  let found = document.activeElement;
-  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
-  return found;
-}
-
 /** Start to note when the visitor types; `left` returns `typingLeft` of now. */
 function watchTyping() {
   const typed = { field: /** @type {Element|null} */ (null), at: 0 };
   const note = (/** @type {Event} */ event) => {
     const [field] = event.composedPath();
-    if (field instanceof Element && field.matches(TEXT_FIELD)) Object.assign(typed, { field, at: Date.now() });
+    if (field instanceof Element && field.matches(TEXT_FIELDS)) Object.assign(typed, { field, at: Date.now() });
   };
   addEventListener("input", note, true);
   return {
-    left: () => typingLeft(typed, focusedElement(), Date.now()),
+    left: () => typingLeft(typed, focusedElement(document), Date.now()),
     stop: () => removeEventListener("input", note, true),
   };
 }

@@ -1,8 +1,8 @@
 // Holds a click on a control until the page has read a text that was typed just before. The click leaves the field, and
 // the text's message and the click's would otherwise be answered together: by the wrong page, or with the old text.
 
-// Fields that send their text when they are left. The text box of the app sends "headlight:left" (composer.js).
-const FIELDS = "textarea, input:not([type=checkbox], [type=radio], [type=range], [type=file])";
+import { TEXT_FIELDS } from "../shared/elements.js";
+
 const CONTROLS = "a[href], button, [role=tab], label:has(input[type=checkbox], input[type=radio])";
 const LONGEST = 3000; // ms that a click is held at most, for texts that take long
 
@@ -33,9 +33,10 @@ export function holdClicks(page) {
     [unread, held] = [false, null];
     if (control) (control.isConnected ? control : replacement(page, control))?.click();
   }
+  // Streamlit's fields send their text when they are left; the app's text box sends "headlight:left" (composer.js).
   addEventListener("headlight:left", () => unread = true);
   page.addEventListener("change", ({ target }) => {
-    if (target instanceof Element && target.matches(FIELDS)) unread = true;
+    if (target instanceof Element && target.matches(TEXT_FIELDS)) unread = true;
   }, { capture: true });
   page.addEventListener("click", (event) => {
     const control = event.target instanceof Element ? event.target.closest(CONTROLS) : null;

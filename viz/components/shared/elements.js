@@ -31,6 +31,16 @@ export function h(tag, properties = {}, ...children) {
   return el;
 }
 
+// Fields in which a visitor types text.
+export const TEXT_FIELDS = "textarea, input:not([type=checkbox], [type=radio], [type=range], [type=file])";
+
+/** Return the focused element, also if it is in a shadow root. @param {Document} page */
+export function focusedElement(page) {
+  let found = page.activeElement;
+  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+  return found;
+}
+
 let named = 0;
 
 /** Return an id that is unique on the page. @param {string} name */

@@ -1,6 +1,8 @@
 // Everything in the scripts that depends on Streamlit's private elements, attributes and messages. The Python side is
 // ui/streamlit_internals.py; style rules that use Streamlit's elements are in assets/app.css.
 
+import { focusedElement } from "./elements.js";
+
 export const EXPECTED = "1.67"; // the release whose private names are used below, as in ui/streamlit_internals.py
 
 /**
@@ -57,8 +59,7 @@ const STEPS = ["PageUp", "PageDown"]; // with Alt, the shortcuts of Back and Nex
  */
 export function leaveFieldBeforeStep(page) {
   page.addEventListener("keydown", ({ altKey, key }) => {
-    let field = page.activeElement;
-    while (field?.shadowRoot) field = field.shadowRoot.activeElement; // the app's text box
+    const field = focusedElement(page);
     if (altKey && STEPS.includes(key) && field instanceof HTMLElement && field.matches("input, textarea")) field.blur();
   }, { capture: true });
 }
