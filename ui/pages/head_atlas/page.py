@@ -48,7 +48,7 @@ from ui.show.atlases import (
 from ui.show.chart import draw_chart, theme
 from ui.show.sections import draw_reading_help, open_section
 from ui.show.tables import csv_table, download_table, draw_table
-from ui.show.text import VERDICTS
+from ui.show.text import VERDICTS, p_value
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.figures.head_scatter import head_scatter
@@ -305,7 +305,7 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
                 _("95% interval"): f"{row['low']:.1f} – {row['high']:.1f}",
                 _("Best rule"): round(row["baseline"], 1),
                 _("Than the rule"): translate(VERDICTS[verdict(row["p"], row["accuracy"] - row["baseline"])]),
-                _("p (Holm)"): float(f"{row['p']:.3g}"),
+                _("p (Holm)"): p_value(row["p"]).removeprefix("= "),
                 _("Random weights"): None if row["random"] is None else round(row["random"], 1),
                 _("Links"): row["n"],
             }
