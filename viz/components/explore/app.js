@@ -1,7 +1,7 @@
 // The main view: the state that its parts share, and the schedule of drawing.
 
 import { clamp, readTheme } from "../shared/colours.js";
-import { createTip, h, pageTop, setAttribute, setText, windowHeight } from "../shared/elements.js";
+import { createTip, distanceFromTop, h, setAttribute, setText, windowHeight } from "../shared/elements.js";
 import { createArrival } from "./arrival.js";
 import { createChoosing } from "./choosing.js";
 import { createNotice } from "./notice.js";
@@ -58,7 +58,7 @@ export function createApp(root, makeSource) {
     width: () => el.clientWidth,
     wide: () => el.clientWidth >= 760,
     coarse: () => Boolean(globalThis.matchMedia?.("(pointer: coarse)").matches),
-    room: (least = 440) => clamp(windowHeight(el) - pageTop(app.parts.main) - 8, least, 800),
+    room: (least = 440) => clamp(windowHeight(el) - distanceFromTop(app.parts.main) - 8, least, 800),
     name: (layer, head) => headName(app.say, layer, head),
     announce: (text) => setText(live, text),
     redraw,

@@ -1,7 +1,7 @@
 // The links of the focus: a cell for each head, and the strongest links as a table.
 
 import { clamp, colourAt, css } from "../shared/colours.js";
-import { h, pageTop, placeIn, setAttribute, setText, windowHeight } from "../shared/elements.js";
+import { distanceFromTop, h, placeIn, setAttribute, setText, windowHeight } from "../shared/elements.js";
 import { labelStep } from "../shared/labels.js";
 import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
@@ -296,7 +296,7 @@ export function createLinks(app) {
     const rows = app.feed.get(out ? "rows" : "columns", pivot);
     if (!decided && rows) { // open at first if there is room
       decided = true;
-      el.open = app.wide() && pageTop(el) + 240 < windowHeight(el);
+      el.open = app.wide() && distanceFromTop(el) + 240 < windowHeight(el);
     }
     const weights = rows && app.linkStrengths();
     if (!el.open || !weights) return;

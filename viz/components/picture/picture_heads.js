@@ -1,6 +1,6 @@
 // The small maps of all heads: hit testing, keyboard navigation, and drawing.
 
-import { enlargement, h, pageTop, placeIn, setAttribute, windowHeight } from "../shared/elements.js";
+import { distanceFromTop, enlargement, h, placeIn, setAttribute, windowHeight } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
 import { _ } from "../shared/words.js";
 import { drawHeads } from "./picture_drawing.js";
@@ -85,7 +85,7 @@ export function createHeads({ keep, over, leave, redraw }) {
     shown = now;
     const { layers, heads, grid } = now.data;
     const coarse = now.width < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
-    const height = coarse ? Infinity : windowHeight(pad) - pageTop(pad) - 40;
+    const height = coarse ? Infinity : windowHeight(pad) - distanceFromTop(pad) - 40;
     const room = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
     sheet = headSheet({ ...room, least: coarse ? 28 : 24, most: 64 });
     const ratio = (globalThis.devicePixelRatio || 1) * enlargement(canvas);

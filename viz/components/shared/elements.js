@@ -81,7 +81,7 @@ export const windowHeight = (el) => globalThis.innerHeight / enlargement(el);
  * Return the distance from the page's top in the element's pixels, independent of scrolling.
  * @param {HTMLElement} el
  */
-export function pageTop(el) {
+export function distanceFromTop(el) {
   let top = (el.getBoundingClientRect().top + (globalThis.scrollY || 0)) / enlargement(el);
   /** @type {Node|null} */
   let at = el.parentNode;
