@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from attention.mask import FloatArray
+from attention.record import Record
+from attention.trace import Trace
 from inference import Backend
 from inference.tasks.edit_effects import Effect
 from inference.tasks.model_request import InspectRequest
@@ -30,12 +32,23 @@ def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
     return min(MOST_SETS, max(1, at_once // tokens))
 
 
-def tokens_per_step(layers: int, width: int) -> int:
+def tokens_per_step(trace: Trace, part: str | None = None) -> int:
     """Return how many tokens a step of a progress bar has, so that it lasts about a second, at most AT_ONCE.
 
-    The model has ``layers`` layers of ``width`` channels, with about 12 · width² weights each.
+    ``trace`` is of the model that answers, and ``part`` a stack of it, by default the first.
+    """
+    records = trace.records(part)
+    record = next((layer for layer in records if isinstance(layer, Record)), None)
+    width = record.heads * int(record.query.shape[2]) if record is not None else 1
+    return tokens_for_size(len(records), width)
 
-    >>> tokens_per_step(30, 576), tokens_per_step(12, 768), tokens_per_step(6, 384)
+
+def tokens_for_size(layers: int, width: int) -> int:
+    """Return the number of tokens per step for a model with ``layers`` layers of ``width`` channels.
+
+    A layer has about 12 · width² weights.
+
+    >>> tokens_for_size(30, 576), tokens_for_size(12, 768), tokens_for_size(6, 384)
     (167, 235, 8192)
     """
     weights = 12 * layers * width**2

@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from attention.edits import Ablate
+from attention.record import Record
 from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects
 from probing import edit_answers
+from tests.support.traces import sentence_trace
 
 
 @dataclass
@@ -39,3 +42,14 @@ def test_batches_give_each_set_its_own_answer() -> None:
     np.testing.assert_array_equal(found, alone)
     edit_answers.answers_under(backend, replace(VectorEffects(), text="a"), sets[:2], 10 * edit_answers.AT_ONCE)
     assert backend.asked[-2:] == [("inspect", 1), ("inspect", 1)]
+
+
+def test_a_step_is_smaller_for_a_larger_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = sentence_trace()
+    record = trace.records()[0]
+    assert isinstance(record, Record)
+    assert edit_answers.tokens_per_step(trace) == edit_answers.AT_ONCE
+    weights = 12 * trace.layers * (record.heads * record.query.shape[2]) ** 2
+    monkeypatch.setattr(edit_answers, "SMALL", weights - 1)
+    monkeypatch.setattr(edit_answers, "STEP_WORK", 5 * weights)
+    assert edit_answers.tokens_per_step(trace) == 5

@@ -87,7 +87,7 @@ def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], lis
 def _random(case: AblationExperiment, steps: int) -> FloatArray:
     """Return the metric during removal in random orders, (order, step); no orders if the reader stopped."""
     sets = removal_sets(random_orders(case.places, ORDERS, SEED), steps)
-    found = case.watch.changes(sets, case.tokens, _("Computing the comparison"))
+    found = case.watch.changes(sets, case.view.trace, _("Computing the comparison"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
     whole = float(case.watch.numbers(case.watch.ask([()]))[0])

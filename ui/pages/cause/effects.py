@@ -37,7 +37,7 @@ ALL = "cause_all"
 def one_at_a_time(case: AblationExperiment) -> None:
     """Draw the effect of ablating each head as a map on which the reader picks heads."""
     places = case.places
-    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Ablating each head"))
+    found = case.watch.changes([(Ablate(*place),) for place in places], case.view.trace, _("Ablating each head"))
     if not len(found):
         return
     found = case.watch.effects(found)
@@ -151,7 +151,7 @@ def chance(case: AblationExperiment) -> None:
     if len(others) < 2:
         show_notice(_("No other sets have this size."), role="status")
         return
-    found = case.watch.changes(others, case.tokens, _("Computing the comparison"))
+    found = case.watch.changes(others, case.view.trace, _("Computing the comparison"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
     if len(found) < 2:
         return

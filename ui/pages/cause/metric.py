@@ -11,6 +11,7 @@ import streamlit as st
 
 from attention.edits import EditSet, log_odds, places_of, similarity
 from attention.mask import FloatArray
+from attention.trace import Trace
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from inference import TraceRequest, UserError
@@ -26,7 +27,7 @@ from inference.tasks.edit_effects import (
 )
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags, log_probabilities
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
-from probing.edit_answers import answers_under
+from probing.edit_answers import answers_under, tokens_per_step
 from probing.labelled.labeled_texts import OUTSIDE
 from ui.ablation.edits import Head, describe_metric, edit_settings, token_name
 from ui.ablation.effects import measure_changes
@@ -152,13 +153,14 @@ class AnswerMetric:
         """
         return log_odds(effect.values) if self.names else similarity(effect.values)
 
-    def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
+    def changes(self, sets: Sequence[EditSet], trace: Trace, doing: str) -> FloatArray:
         """Return the change of the metric under each edit set, (set,); the array is shorter if the reader stops.
 
-        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model cannot
-        answer.
+        ``trace`` is that of the text; ``doing`` labels the progress bar. Raise UserError if the model cannot answer.
         """
-        return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
+        numbers = lambda some: self.numbers(self.ask(some))  # noqa: E731  (passed on below)
+        at_once = tokens_per_step(trace)
+        return measure_changes(self.question.key, sets, len(trace.source), doing, numbers, at_once)
 
     def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
         """Return notebook code that computes ``numbers`` from the effects of several edit sets.
@@ -311,11 +313,6 @@ class AblationExperiment:
         """Return all heads as (layer, head)."""
         return places_of(self.view.trace)
 
-    @property
-    def tokens(self) -> int:
-        """Return the number of tokens in the text."""
-        return len(self.view.trace.source)
-
     def provenance(self, is_edited: bool = True, **settings: Any) -> dict[str, Any]:
         """Return the provenance of numbers: the model, the texts as the model reads them, the metric and ``settings``.
 
@@ -325,7 +322,7 @@ class AblationExperiment:
         at = asked.at if isinstance(asked, LabelEffects) else None
         return {
             **request_provenance(self.watch.request),
-            "tokens": self.tokens,
+            "tokens": len(self.view.trace.source),
             **({"output": translate(WATCHES[self.options.watch])} if self.watch.names else {}),
             "metric": describe_metric(self.watch.names),
             **({} if at is None else {"tagged_token": token_name(self.view, at)}),

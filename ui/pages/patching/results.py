@@ -14,7 +14,6 @@ import streamlit as st
 from attention.comparison import align
 from attention.edits import Pairs, Patch, head_patches, paired_tokens, patching_effect, random_patches, residual_patches
 from attention.mask import FloatArray
-from attention.record import Record
 from attention.view import View
 from i18n import _, gettext_lazy, typeset_number
 from i18n.lists import join_sentences
@@ -116,7 +115,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
     sets = [taken for kind in kinds for taken in kind]
-    step = sets_per_request(len(views[0].trace.source), tokens_per_step(layers, _width(views[0])))
+    step = sets_per_request(len(views[0].trace.source), tokens_per_step(views[0].trace, views[0].part))
     found = _ask_all(followed, sets, step, _("Patching each activation"))
     effects = np.full(len(sets), np.nan, np.float32)
     effects[: len(found)] = patching_effect(found, *ends) if len(found) else []
@@ -159,12 +158,6 @@ def describe_shift(views: tuple[View, View], pairs: Sequence[Pairs]) -> str:
 def _residual_part(part: str) -> str:
     """Return the stack with the residual stream that the heads of ``part`` write to."""
     return "decoder" if part == "cross" else part
-
-
-def _width(view: View) -> int:
-    """Return the number of channels of all heads of a layer."""
-    record = view.trace.records(view.part)[view.attending[0]]
-    return view.heads * int(record.query.shape[2]) if isinstance(record, Record) else 1
 
 
 def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], step: int, doing: str) -> FloatArray:

@@ -19,6 +19,7 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect
 from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityEffects
+from probing.edit_answers import tokens_per_step
 from probing.statistics import COMPARED, RandomChanges, compare_with_random, count_by_chance
 from ui.ablation.edits import Head
 from ui.ablation.effects import head_effects_computation, heads_csv, measure_changes
@@ -105,7 +106,8 @@ def measure_heads(found: WordTable) -> CosineChanges:
     Raise UserError if the model cannot be edited.
     """
     asked = found.request
-    places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
+    trace = get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a))
+    places, at_once = places_of(trace), tokens_per_step(trace)
     question = SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling)
 
     def numbers(some: Sequence[tuple[Any, ...]]) -> FloatArray:
@@ -115,12 +117,12 @@ def measure_heads(found: WordTable) -> CosineChanges:
     tokens = max(len(found.answer.row_a), len(found.answer.row_b))
     mark, doing = f"similar:{question.key}", _("Running the model")
     changes = np.full(len(places), np.nan, np.float32)
-    measured = measure_changes(mark, [(Ablate(*place),) for place in places], tokens, doing, numbers)
+    measured = measure_changes(mark, [(Ablate(*place),) for place in places], tokens, doing, numbers, at_once)
     changes[: len(measured)] = measured
 
     def random_changes(asked: Sequence[tuple[int, int]]) -> FloatArray:
         sets: list[Any] = [(PatchHead(*places[site], (), seed=site * COMPARED + number),) for site, number in asked]
-        return np.abs(measure_changes(mark, sets, tokens, _("Comparing with random changes"), numbers))
+        return np.abs(measure_changes(mark, sets, tokens, _("Comparing with random changes"), numbers, at_once))
 
     stopped = len(measured) < len(places)
     random = compare_with_random(np.full_like(changes, np.nan) if stopped else np.abs(changes), random_changes)
