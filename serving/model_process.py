@@ -29,7 +29,7 @@ from inference.settings import Settings
 from inference.tasks.model_request import Answer, ModelRequest
 from serving import worker
 from serving.protocol import InvalidFrame
-from serving.stored_answers import StoredAnswers, weights_hash
+from serving.stored_answers import MODELS, StoredAnswers, weights_hash
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that contains the project's packages
 ROOM_TO_RUN = 1_500_000_000  # bytes in addition to the weights, for a forward pass and its answer
@@ -275,8 +275,9 @@ class SubprocessBackend(LocalBackend):
         contains the hash of the weights even if answers were stored and the model is not loaded.
         """
         found = self._identities.get((model, revision)) or super().identity(model, revision)
-        if found.weights is None and revision is None and model in embedded.OWN:
-            return replace(found, weights=weights_hash(model, self.settings))
+        if found.weights is None and revision is None and model in MODELS:
+            with suppress(UserError):  # the model may be missing
+                return replace(found, weights=weights_hash(model, self.settings))
         return found
 
     def _process(self, model: str, revision: str | None) -> ModelProcess:

@@ -20,6 +20,7 @@ from serving.protocol import InvalidFrame, pack, unpack
 
 FOLDER = Path(__file__).resolve().parents[1] / "assets" / "answers"
 SUFFIX = ".answer"
+MODELS = (*embedded.OWN, embedded.SMOLLM.name)  # the models whose answers are stored
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,11 @@ class StoredAnswers:
     def find(self, question: TraceRequest | ModelRequest[Any], settings: Settings) -> Any:
         """Return the stored answer to a request; None if there is none for the present weights of the model.
 
-        Damaged files, and files in another version of the message format, count as missing.
+        Damaged files, and files in another version of the message format, count as missing. Raise UserError if the
+        model is not on this machine.
         """
         file = self.file_of(question)
-        if question.model not in embedded.OWN or not file.is_file():
+        if question.model not in MODELS or not file.is_file():
             return None
         try:
             asked, weights, answer = unpack(file.read_bytes())
@@ -76,6 +78,6 @@ class StoredAnswers:
 
 
 def weights_hash(model: str, settings: Settings) -> str:
-    """Return the SHA-256 of the weights of a model that comes with the app."""
+    """Return the SHA-256 of the weights of one of MODELS; raise UserError if the model is not on this machine."""
     source = sources.find(model, None, settings)
     return packages.of_weights(checkpoint.inspect(source.folder, source.name).weights)

@@ -22,14 +22,14 @@ sys.path.insert(0, str(ROOT))
 
 from attention.trace import Trace  # noqa: E402  (after the path is set)
 from inference.backend import LocalBackend  # noqa: E402
-from inference.files import embedded  # noqa: E402
+from inference.files import embedded, sources  # noqa: E402
 from inference.request import TraceRequest  # noqa: E402
 from inference.settings import Settings  # noqa: E402
 from inference.tasks.model_request import ModelRequest  # noqa: E402
 from inference.tasks.predictions import MaskedWords  # noqa: E402
 from serving.model_process import SubprocessBackend  # noqa: E402
 from serving.protocol import pack  # noqa: E402
-from serving.stored_answers import StoredAnswers  # noqa: E402
+from serving.stored_answers import MODELS, StoredAnswers  # noqa: E402
 
 FOLDER = "HEADLIGHT_ANSWERS"  # the folder to which the recorded app writes
 MOST_BYTES = 700_000  # larger answers are not stored
@@ -41,13 +41,13 @@ WITHOUT_WRITER = MaskedWords(embedded.BERT, text="The animal didn't cross the st
 def record(folder: Path) -> None:
     """Change this process so that every answer and trace that it computes is also saved to a folder.
 
-    Only answers of the app's own models are saved. Answers that are stored already are not used, so that everything is
+    Only answers of MODELS are saved. Answers that are stored already are not used, so that everything is
     computed.
     """
     compute, trace, stored = SubprocessBackend.made, SubprocessBackend.computed, StoredAnswers(folder)
 
     def store(question: TraceRequest | ModelRequest[Any], answer: Any, settings: Settings) -> None:
-        if question.model in embedded.OWN and len(pack((question, answer))) <= MOST_BYTES:
+        if question.model in MODELS and len(pack((question, answer))) <= MOST_BYTES:
             stored.write(question, answer, settings)
 
     def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
@@ -98,8 +98,12 @@ def main(arguments: list[str]) -> int:
         sys.argv = ["streamlit", "run", "app.py", "--server.address=127.0.0.1", *arguments[1:]]
         runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
         return 0
+    settings = Settings()
+    if missing := [model for model in MODELS if not sources.is_local(model, None, settings)]:
+        print(f"{missing[0]} is not installed, and its stored answers would be lost. Run: make writer", file=sys.stderr)
+        return 1
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # ends the app and the browser too
-    stored, settings = StoredAnswers(), Settings()
+    stored = StoredAnswers()
     with tempfile.TemporaryDirectory() as made:
         visit(Path(made))
         fresh = {

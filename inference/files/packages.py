@@ -78,7 +78,8 @@ def is_intact(folder: Path) -> bool:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
         sums = {name: expected for expected, name in (line.replace("*", " ").split() for line in lines)}
         enough = {WEIGHTS, "config.json"} <= set(sums) and not set(sums).isdisjoint((*TOKENIZERS, PROCESSOR))
-        return enough and all(sha256(folder / name) == expected for name, expected in sums.items())
+        files = {folder / name: expected for name, expected in sums.items()}
+        return enough and all(_cached_sha256(file, *_file_stamp(file)) == wanted for file, wanted in files.items())
     except (OSError, ValueError):
         return False
 

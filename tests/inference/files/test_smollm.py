@@ -8,9 +8,12 @@ from inference import LocalBackend
 from inference.files import checkpoint
 from inference.files.embedded import SMOLLM
 from inference.files.packages import unpacked_once
+from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.task_heads import CAUSAL
 from inference.tasks.decoding import NextToken
+from serving.stored_answers import StoredAnswers
+from tests.support.closeness import assert_close
 
 there = pytest.mark.skipif(
     not SMOLLM.is_installed() or not checkpoint.can_read_gguf(),
@@ -29,6 +32,16 @@ def test_the_real_one_knows_the_capital_of_france(real: LocalBackend) -> None:
     [best, *_] = real.predict(NextToken(model=SMOLLM.name, text="The capital of France is")).candidates
     assert best.text == " Paris"
     assert best.probability == pytest.approx(0.77, abs=0.02)
+
+
+@there
+def test_its_stored_answers_equal_the_computed_ones(real: LocalBackend) -> None:
+    stored = [(question, answer) for question, _, answer in StoredAnswers().contents() if question.model == SMOLLM.name]
+    assert len(stored) >= 2
+    for question, answer in stored:
+        assert not isinstance(question, TraceRequest)
+        assert_close(answer, real.made(question))
+        assert_close(answer, StoredAnswers().find(question, real.settings))
 
 
 @there
