@@ -107,8 +107,8 @@ def _on_submit() -> None:
     # A lone surrogate from a broken copy cannot be encoded in an address, so it is replaced.
     value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
     texts = {name: value[name] for name in ("text", "pair", "target")}
-    if value.get("live") == "1":
-        _read_while_typing(texts)
+    if live := value.get("live"):
+        _read_while_typing(texts, continues=live == composer.CONTINUES)
     else:
         read_texts(texts)
 
@@ -129,10 +129,14 @@ def read_texts(texts: dict[str, str]) -> None:
         set_view_state()
 
 
-def _read_while_typing(texts: dict[str, str]) -> None:
-    """Show a text that the visitor is typing; its edits are those of the text at the beginning of the burst."""
+def _read_while_typing(texts: dict[str, str], *, continues: bool) -> None:
+    """Show a text that the visitor is typing; its edits are those of the text at the beginning of the burst.
+
+    If it ``continues`` the sentence of the burst before, it belongs to that burst: the first words had no choice of the
+    visitor's that could stay.
+    """
     now = get_view_state()
-    origin = typing_origin() or replace(now, **get_last_view(id_of(now)))
+    origin = typing_origin(continues=continues) or replace(now, **get_last_view(id_of(now)))
     anew: dict[str, Any] = {**FRESH, **texts}
     stays, _gone = what_stays(origin, replace(origin, **anew))
     show_while_typing(origin, **{**anew, **stays})

@@ -24,6 +24,7 @@ OPENED_PICTURE = "picture_trace_opened"  # Session key of a picture's trace from
 LENT = "lent"  # Session key of the temporary view.
 OWN = "own_query"  # Session key of each view's own options in the address.
 TYPING = "typing"  # Session key of the choice at the beginning of a burst of typing, whose texts have no address yet.
+TYPED_FROM = "typed_from"  # Session key of that choice of the latest burst, also after its end.
 FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
 NAMES_TEXT = "address_names_text"  # Session key of the flag for `is_text_followed`.
 OLDER = "own_query_of_an_older_text"  # Session key of the views with options for another text or model.
@@ -145,14 +146,17 @@ def show_while_typing(origin: ViewState, **changes: Any) -> None:
     ``origin`` is the view state before the visitor began to type. After the typing, ``set_view_state`` adds the entry.
     """
     _pick_up()
-    st.session_state[TYPING] = origin
+    st.session_state[TYPING] = st.session_state[TYPED_FROM] = origin
     _replace_state(replace(get_view_state(), **changes))
     st.session_state[NOTES] = []
 
 
-def typing_origin() -> ViewState | None:
-    """Return the view state before the visitor began to type, or None if the visitor is not typing."""
-    found: ViewState | None = st.session_state.get(TYPING)
+def typing_origin(*, continues: bool = False) -> ViewState | None:
+    """Return the view state before the visitor began to type, or None if the visitor is not typing.
+
+    With ``continues``, the visitor went on with a sentence after a pause, so typing began before the pause.
+    """
+    found: ViewState | None = st.session_state.get(TYPING, st.session_state.get(TYPED_FROM) if continues else None)
     return found
 
 

@@ -27,6 +27,8 @@ export function changed(before, after) {
 
 const PAUSE = 250; // ms after the last key until a live box submits the text
 const SETTLED = 1500; // ms after the last key until the text counts as typed
+const LIVE = "1"; // marks a text that is read while it is typed
+const CONTINUES = "2"; // the same, if it continues a sentence (CONTINUES of composer.py)
 const LONGEST_LIVE = 1500; // characters of a text that is read while it is typed
 
 /**
@@ -35,6 +37,13 @@ const LONGEST_LIVE = 1500; // characters of a text that is read while it is type
  */
 export const isLive = (value, data) =>
   data.live && value.text.trim() !== "" && (value.text + value.pair + value.target).length <= LONGEST_LIVE;
+
+/**
+ * Return true if a typed text goes on with words after a text that was read at a pause, such as half a sentence.
+ * @param {string} text @param {string|null} paused
+ */
+export const continues = (text, paused) =>
+  paused !== null && text.startsWith(paused) && /[\p{L}\p{N}]/u.test(text.slice(paused.length));
 
 const SLOW = 1500; // ms of an answer that is slow
 const MOST_SLOW = 2; // slow answers in a row after which texts are read only when they are submitted
@@ -238,6 +247,7 @@ function renewed(root, old, tongue) {
     offered: "",
     tongue,
     typing: false,
+    paused: /** @type {string|null} */ (null), // the text at the last pause, until the box is left
     sent: new Set(),
     pace: old?.pace ?? createPace(),
   };
@@ -288,6 +298,7 @@ function submitting(box) {
   const submit = () => {
     timers.forEach(clearTimeout);
     box.typing = false;
+    box.paused = null;
     send("");
   };
   /**
@@ -296,6 +307,7 @@ function submitting(box) {
    */
   const leave = (next) => {
     const stays = next !== null && box.root.contains(next) || box.root.getRootNode().activeElement !== null;
+    if (!stays) box.paused = null;
     if (!box.typing && (stays || !texts(box).text.trim() || !differs(box))) return;
     submit();
     globalThis.dispatchEvent(new CustomEvent("headlight:left"));
@@ -309,16 +321,20 @@ function submitting(box) {
     timers[0] = setTimeout(follow, PAUSE);
     timers[1] = setTimeout(settle, SETTLED);
   };
+  const goesOn = () => continues(box.fields.text.area.value, box.paused);
   /** Read the text once the answer to an earlier text is there. */
   const follow = () => {
     if (box.pace.isBusy()) timers[0] = setTimeout(follow, PAUSE);
-    else if (!box.pace.isSlow()) send("1");
+    else if (!box.pace.isSlow()) send(goesOn() ? CONTINUES : LIVE);
   };
   /** End the burst of typing, but leave a slow text to the button. */
   const settle = () => {
     if (box.pace.isBusy()) timers[1] = setTimeout(settle, PAUSE);
-    else if (!box.pace.isSlow() || !differs(box)) submit();
-    else box.typing = false;
+    else if (!box.pace.isSlow() || !differs(box)) {
+      if (goesOn()) globalThis.dispatchEvent(new CustomEvent("headlight:same-entry"));
+      submit();
+      box.paused = box.fields.text.area.value;
+    } else box.typing = false;
   };
   return { submit, typed, leave };
 }

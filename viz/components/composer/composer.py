@@ -10,6 +10,8 @@ import streamlit as st
 from i18n import translate
 from viz.components.script import script, stylesheet, words_field
 
+CONTINUES = "2"  # marks a text that is typed on after a pause (CONTINUES of composer.js)
+
 
 def payload(  # noqa: PLR0913  (the fields of the payload)
     text: str,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changed, createDraft, createPace, isLive, linkOf, overwritten, submits } from "./composer.js";
+import { changed, continues, createDraft, createPace, isLive, linkOf, overwritten, submits } from "./composer.js";
 
 const value = (text, pair = "") => ({ text, pair, target: "" });
 
@@ -11,6 +11,13 @@ test("a short text is read while it is typed if the box is live", () => {
   assert.equal(isLive(value("  "), { live: true }), false);
   assert.equal(isLive(value("a".repeat(1500)), { live: true }), true);
   assert.equal(isLive(value("a".repeat(1000), "b".repeat(501)), { live: true }), false);
+});
+
+test("a sentence goes on if words follow the text at the last pause", () => {
+  assert.equal(continues("A cat sat", "A cat"), true);
+  assert.equal(continues("一只猫睡着了", "一只猫"), true);
+  for (const text of ["A cat.", "A cat", "The cat sat", "A ca"]) assert.equal(continues(text, "A cat"), false, text);
+  assert.equal(continues("A cat", null), false, "no pause, or the box was left");
 });
 
 test("a text that comes from the box does not overwrite what was typed since", () => {

@@ -9,7 +9,7 @@
 // markup, and needs no other code for it.
 //
 // This script also draws charts in turn, reruns the page after the server returns, holds clicks until typed texts are
-// read, and keeps a single history entry for each user action.
+// read, keeps a single history entry for each user action, restores scroll positions, and leads Tab into popovers.
 
 import {
   checkAnswerOnEnter,
@@ -20,12 +20,14 @@ import {
   createRuns,
   drawChartsInTurn,
   isDrawing,
+  keepPopoverAtButton,
   leaveFieldBeforeStep,
   mainRegion,
   watchConnection,
   watchMessages,
 } from "../shared/streamlit_internals.js";
 import { holdClicks } from "./held_click.js";
+import { restorePositions } from "./scroll_positions.js";
 
 const LOOK = 40; // ms between two checks while the page is busy; an idle page is not checked
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
@@ -39,16 +41,22 @@ const ACTIONS = DONE.filter((event) => event !== "resize");
 export function createEntries(history) {
   const push = history.pushState;
   let acted = false; // the user acted, and no address has been pushed since
+  let same = false; // the next address belongs to the present entry
   /** @param {Parameters<History["pushState"]>} entry */
   history.pushState = function (...entry) {
-    if (acted) push.apply(history, entry);
+    if (acted && !same) push.apply(history, entry);
     else history.replaceState(...entry);
-    acted = false;
+    [acted, same] = [false, false];
   };
   return {
     /** @param {{type: string}} event */
     heard({ type }) {
       acted = type !== "popstate";
+      if (type === "pointerdown" || !acted) same = false;
+    },
+    /** Let the next address replace the present entry: a typed sentence goes on after a pause. */
+    goOn() {
+      same = true;
     },
   };
 }
@@ -73,6 +81,7 @@ function createRest(page) {
   const runs = createRuns();
   const debt = createDebt(() => here.run());
   const chartsDrawn = drawChartsInTurn();
+  const positions = restorePositions(page, mainRegion); // before the tracker, which ends the idle state
   const clicks = holdClicks(page); // before other listeners of clicks, which see a held click later
   let timer = 0;
   let calm = 0; // consecutive checks without activity
@@ -92,6 +101,7 @@ function createRest(page) {
     calm = runs.ended() && chartsDrawn() && !unfinished(page) ? calm + 1 : 0;
     if (calm < 2) timer = setTimeout(() => requestAnimationFrame(look), LOOK);
     else {
+      positions.pageRests();
       mark(true);
       clicks.pageRests();
     }
@@ -121,6 +131,8 @@ function createRest(page) {
   const here = { wake, run: () => {} };
   closeMenuAfterChoice(page);
   leaveFieldBeforeStep(page);
+  keepPopoverAtButton(page);
+  addEventListener("headlight:same-entry", entries.goOn);
   checkAnswerOnEnter(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;
