@@ -174,10 +174,19 @@ def draw_reply(code: str, seen: StudentView) -> None:
         show_notice(problem)
 
 
+def question_text(seen: StudentView) -> str:
+    """Return the open question that a student has not answered, with its number and without emphasis; "" if none."""
+    if seen.question is None or seen.revealed or seen.own is not None:
+        return ""
+    return remove_emphasis(_numbered(seen.asked, format_prompt(seen.question)))
+
+
 def _draw_prompt(question: Question, number: int) -> None:
-    st.markdown(
-        _("**Question {number}.** {prompt}", number=number, prompt=escape_except_emphasis(format_prompt(question)))
-    )
+    st.markdown(_numbered(number, escape_except_emphasis(format_prompt(question))))
+
+
+def _numbered(number: int | None, prompt: str) -> str:
+    return _("**Question {number}.** {prompt}", number=number, prompt=prompt)
 
 
 def _draw_form(code: str, number: int, question: Question, own: str | None) -> None:

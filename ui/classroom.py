@@ -10,7 +10,7 @@ import streamlit as st
 from classroom.errors import NotInClass, no_room, too_long_view
 from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
-from ui.class_reply import draw_reply
+from ui.class_reply import draw_reply, question_text
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -236,7 +236,8 @@ def _bar(code: str, seen: StudentView) -> None:
     ):
         st.session_state[ALONE] = True
     alone = st.session_state.get(ALONE, False)
-    follow_class(NEWS.format(code=code), seen.version, moves=not alone and seen.view is not None)
+    follow_class(NEWS.format(code=code), seen.version, moves=not alone and seen.view is not None,
+                 says=question_text(seen))  # fmt: skip
     with st.container(border=True, key="class_bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_describe_state(code, seen.view, alone))

@@ -47,7 +47,8 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     page.get_by_role("textbox", name="Correct answer (optional)").fill("animal")
     click(page.get_by_role("button", name="Ask", exact=True))
     # The question appears on the page that it concerns.
-    expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()
+    expect(student.locator(".st-key-class_bar").get_by_text("Which word does “it” look at?")).to_be_visible()
+    expect(student.locator(".st-key-follower [role=status]")).to_have_text("Question 1. Which word does “it” look at?")
     student.get_by_role("textbox", name="Your answer").fill("Animal")
     click(student.get_by_role("button", name="Answer", exact=True))
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()

@@ -86,6 +86,11 @@ def test_each_step_opens_at_its_top(page: Page, app_url: str, problems: Problems
         page.wait_for_url(re.compile(f"step={step}"))
         rest(page)
         assert main.evaluate("main => main.scrollTop") == 0
+        expect(main.get_by_role("heading", level=3).first).to_be_focused()
+    page.go_back()
+    page.wait_for_url(re.compile("step=3"))
+    rest(page)
+    assert main.evaluate("main => main.scrollTop") > 200
 
 
 def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: str, problems: Problems) -> None:
@@ -108,6 +113,7 @@ def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: st
     field.fill("By link")
     page.get_by_test_id("stMain").get_by_role("link", name="Open Attention heads").click()  # at once, as by a tap
     expect(page).to_have_title(re.compile("^Attention heads"), timeout=PATIENCE)
+    expect(page).not_to_have_url(re.compile("/lessons"))  # The address may follow the title.
     page.go_back()
     expect(field).to_have_value("By link", timeout=PATIENCE)
 

@@ -42,7 +42,7 @@ def draw_board(code: str) -> None:
 
     ``code`` is the code of the class. A card is a counter-example that a student has found.
     """
-    st.subheader(_("The board"))
+    st.header(_("The board"))
     redraw_every(EVERY, _draw_posted, code)
 
 

@@ -34,19 +34,24 @@ def draw_projector() -> None:
     _PROJECTOR(key="projector", data={"words": translated_words("projector/projector")})
 
 
-def follow_class(address: str, version: int, moves: bool = False) -> None:
+def follow_class(address: str, version: int, moves: bool = False, says: str = "") -> None:
     """Rerun the page when the class of students at ``address`` has another version than ``version``.
 
     If ``moves`` is True, the run may open another page, so a field in which the visitor types is sent first. The script
-    polls the address. assets/app.css hides the component.
+    polls the address. Screen readers read ``says``, such as a new question, when it changes. assets/app.css makes the
+    component invisible.
     """
-    data = {"address": address, "version": version, "moves": moves}
+    data = {"address": address, "version": version, "moves": moves, "says": says}
     _FOLLOWER(key="follower", data=data, on_changed_change=_nothing)
 
 
-def open_at_top(place: str) -> None:
-    """Scroll the page to its top if ``place`` differs from that of the last run; assets/app.css hides the component."""
-    _PAGE_TOP(key="page_top", data={"place": place})
+def open_at_top(place: str, *, focuses: bool = False) -> None:
+    """Scroll the page to its top if ``place`` differs from that of the last run; assets/app.css hides the component.
+
+    With ``focuses``, the first heading of the third level, else of the second, then takes the focus, so that a screen
+    reader reads it.
+    """
+    _PAGE_TOP(key="page_top", data={"place": place, "focuses": focuses})
 
 
 def _nothing() -> None:
@@ -65,5 +70,7 @@ _PROJECTOR = st.components.v2.component(
     js=script("projector/projector"),
     css=stylesheet("shared/look", "projector/projector"),
 )
-_FOLLOWER = st.components.v2.component("headlight_follower", html="<span></span>", js=script("follower/follower"))
+_FOLLOWER = st.components.v2.component(
+    "headlight_follower", html='<p role="status"></p>', js=script("follower/follower")
+)
 _PAGE_TOP = st.components.v2.component("headlight_page_top", html="<span></span>", js=script("page_top/page_top"))

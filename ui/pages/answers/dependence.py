@@ -110,7 +110,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     Widgets select both parts among the question, the passage and the answer. A head's number is the share of attention
     that tokens of the first part give to the second part. The microscope is the interactive view of all heads' maps.
     """
-    st.subheader(_("Attention between both texts"))
+    st.header(_("Attention between both texts"))
     options = get_params(AnswersOptions)
     names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}
     looks = options.looks if options.looks in names else PASSAGE
@@ -155,7 +155,7 @@ def draw_dependence(choice: ViewState, asked: ExplainedAnswer) -> None:
     """Draw the effect of each word (next to attribution methods) and of each head on the answer's logits."""
     if asked.span is None:
         return
-    st.subheader(_("The answer depends on"))
+    st.header(_("The answer depends on"))
     ends = get_params(AnswersOptions).ends
     origin = texts_provenance(asked.request.text, asked.request.pair)
     _draw_words(asked, ends, origin)

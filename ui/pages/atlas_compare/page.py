@@ -152,7 +152,7 @@ def _chosen_index(found: AtlasComparison, show: str) -> int:
 def _draw_head(found: AtlasComparison, at: int, first: str, second: str) -> None:
     """Draw the measures of the head with index ``at`` in both atlases, and links to its two pages."""
     head = found.heads[at]
-    st.subheader(_("Head {layer}-{head}", layer=head.layer, head=head.head))
+    st.header(_("Head {layer}-{head}", layer=head.layer, head=head.head))
     draw_table(
         [
             {

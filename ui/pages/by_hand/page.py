@@ -120,7 +120,7 @@ def draw_stages(options: ByHandOptions, example: Example, found: ToyExample, sta
     sections = get_sections(options, example, found)
     for name in sections if stage == ALL_STAGES else [stage]:
         if stage == ALL_STAGES:
-            st.subheader(translate(STAGES[name]))
+            st.header(translate(STAGES[name]))
         draw_stage(name, sections, options, example, found)
     st.caption(marks())
 

@@ -35,7 +35,7 @@ numbers = [*np.max(random, axis=0), *np.min(random, axis=0)[::-1], *np.mean(rand
 
 def curve(case: AblationExperiment) -> None:
     """Draw the widgets of the ablation curve, and the curve once the reader has started it."""
-    st.subheader(_("Ablation curve"))
+    st.header(_("Ablation curve"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")

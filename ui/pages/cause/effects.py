@@ -185,7 +185,7 @@ def later_heads(case: AblationExperiment) -> None:
     moved = heads_moved(before, after)
     first = min((edit.layer for edit in case.edits), default=0)
     layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
-    st.subheader(_("Later heads"))
+    st.header(_("Later heads"))
     if not moved.any():
         show_notice(_("No attention changes: all edits are in the last layer."), role="status")
         return

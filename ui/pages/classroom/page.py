@@ -35,14 +35,14 @@ def door(code: str | None) -> None:
         show_notice(_("Class {code} has ended.", code=closed), role="status")
     student, teacher = st.columns(2)
     with student:
-        st.subheader(_("I have a code"))
+        st.header(_("I have a code"))
         with st.form("join", border=False):
             st.text_input(_("Class code"), key=TYPED, max_chars=LENGTH + 4)
             _name()
             st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class here"))
         show_storage_time()
     with teacher:
-        st.subheader(_("I teach"))
+        st.header(_("I teach"))
         st.markdown(_("Students join by a code, see your page, and answer questions."))
         if not is_open():
             this_machine_only()

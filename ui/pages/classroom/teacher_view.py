@@ -158,7 +158,7 @@ def card_rows(cards: Sequence[PostedCard], board: TeacherView) -> list[tuple[obj
 def _draw_latest(code: str, board: TeacherView, number: int) -> None:
     """Draw the question that the class sees, and its answers or the button that shows them to the class."""
     question = board.questions[number - 1]
-    st.subheader(_("Question {number}", number=number))
+    st.header(_("Question {number}", number=number))
     st.markdown(escape_except_emphasis(format_prompt(question)))
     if question.options:
         st.markdown(

@@ -230,7 +230,7 @@ def _columns_of_heads(found: PairSet) -> dict[str, list[object]]:
 
 def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptions) -> None:
     """Draw the pairs sorted by the head's change, each with a link to its comparison."""
-    st.subheader(_("Pairs"))
+    st.header(_("Pairs"))
     show_notice(describe_head(found, head), role="status")
     bits = found.bits[:, head[0], head[1]]
     order = [int(at) for at in np.argsort(-bits, kind="stable")]

@@ -213,7 +213,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     if probe is not None and probe.note:
         show_notice(probe.note, role="status")
     draw_pronoun_head(trace, strongest_link(asked))
-    st.subheader(_("If one word changes"))
+    st.header(_("If one word changes"))
     other, neutral = texts(found, probe)
     again, rest = None, list[HeadAnswers | None]()
     if other:

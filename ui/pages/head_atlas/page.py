@@ -175,7 +175,7 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
 def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     """Draw everything about a head."""
     name = atlas.heads[head]
-    st.subheader(_("Head {layer}-{head}", layer=name.layer, head=name.head))
+    st.header(_("Head {layer}-{head}", layer=name.layer, head=name.head))
     if label is not None:
         st.markdown(label_text(label))
     _draw_measures(atlas, head)

@@ -73,7 +73,8 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     """Draw a lesson with the reader's progress and its buttons; ``key`` adds the teacher's page."""
     name, lesson = known.name, known.lesson
     answered, asked = count_answered(known)
-    st.subheader(markdown_of(lesson.title))
+    heading = st.subheader if lesson.group else st.header  # a group has a heading of its own
+    heading(markdown_of(lesson.title))
     st.caption(
         " · ".join(
             filter(
@@ -254,7 +255,7 @@ def draw_view() -> None:
     """Draw the view Lessons in the page."""
     options = get_params(LessonsOptions)
     adopt_link_draft(options)
-    open_at_top(f"{options.lesson}/{options.step}/{options.show}")
+    open_at_top(f"{options.lesson}/{options.step}/{options.show}", focuses=bool(options.lesson))
     place = st.empty()
     only_play = is_withheld(options)
     if options.lesson == OWN and options.show == WRITE and not only_play:

@@ -496,7 +496,7 @@ def draw_examples(
     """Draw the links on which a head was scored, in the direction that the map shows."""
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
-    st.subheader(translate(TITLE))
+    st.header(translate(TITLE))
     place = (direction_of(found, options, relation, head), *head)
     bar = rule(_basis(found, relation), found.corpus, counts)
     is_all_held_out = found.chooser is not None

@@ -109,7 +109,7 @@ def own_pairs(who: PageModel) -> None:
     """Draw the table in which the visitor types or uploads pairs of texts, and the predictions for them."""
     state = st.session_state
     given = state.setdefault(PAIRS, list(STARTERS))
-    st.subheader(_("Your own pairs"))
+    st.header(_("Your own pairs"))
     edited = st.data_editor(
         [{FIRST: first, SECOND: second} for first, second in given],
         key=f"own_pairs_{state.setdefault(ROUND, 0)}",

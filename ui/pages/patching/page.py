@@ -221,7 +221,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
     values = found.heads if kind == "h" else found.states
     if np.isnan(values[place]):
         return
-    st.subheader(_("Selected patch"))
+    st.header(_("Selected patch"))
     followed: PatchingMetric = found.metric
     patched = replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there)  # type: ignore[arg-type]
     effect = run_metric(patched)

@@ -226,10 +226,10 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
     """Draw the maps of the model without edits and with them, in two columns."""
     left, right = st.columns(2)
     with left:
-        st.subheader(_("Original"))
+        st.header(_("Original"))
         draw_picture(case.trace, options, case.shown.title, case.shown.cited, "_own", case.look)
     with right:
-        st.subheader(_("Ablated"))
+        st.header(_("Ablated"))
         if not case.edits:
             show_notice(_("Nothing is ablated."), role="status")
             return

@@ -92,10 +92,10 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
     there = transfer_selection(look, shown.trace, other)
     left, right = st.columns(2)
     with left:
-        st.subheader(escape_markdown(shown.trace.model.name) if options.beside == "model" else shown.title)
+        st.header(escape_markdown(shown.trace.model.name) if options.beside == "model" else shown.title)
         draw_picture(shown.trace, options, shown.title, shown.cited, "_one", look)
     with right:
-        st.subheader(escape_markdown(other.model.name) if options.beside == "model" else title)
+        st.header(escape_markdown(other.model.name) if options.beside == "model" else title)
         if (there.layer, there.head) != (look.layer, look.head):
             show_notice(
                 _(

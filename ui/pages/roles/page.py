@@ -152,7 +152,7 @@ def draw_examples(
     head = selected_head(relations.row_of_head, choice, *known.shape)
     scores = [*ROLES, *sets]
     shown = options.relation if options.relation in scores else default_evidence(head, roles, relations)
-    st.subheader(translate(TITLE))
+    st.header(translate(TITLE))
     bound_widget(RolesOptions, "relation", st.selectbox, options=scores, shown=shown, format_func=_in_words)
     if shown in ROLES:
         role_sentences(known, shown, head, options, choice)
@@ -257,7 +257,7 @@ def draw_view() -> None:
     compose(choice_now, kind_of(choice_now))
     left, middle, right = st.columns(3)
     bound_widget(RolesOptions, "source", left.segmented_control, required=True)
-    bound_widget(RolesOptions, "share", middle.slider, min_value=10, max_value=100, step=5, format="%d %%")
+    bound_widget(RolesOptions, "share", middle.slider, min_value=10, max_value=100, step=5, format="%d%%")
     bound_widget(RolesOptions, "relations", right.checkbox)
     known_now = gather_evidence(options_now)
     if known_now is not None:

@@ -113,7 +113,7 @@ def steps(way: WeightPath, stage: str) -> None:
     }
     for name in STAGES if stage == ALL_STAGES else [stage]:
         if stage == ALL_STAGES:
-            st.subheader(translate(STAGES[name]))
+            st.header(translate(STAGES[name]))
         drawn[name]()
     if len(shown) < len(spot.keys):
         show_notice(_("{shown} of {keys} keys are drawn.", shown=len(shown), keys=len(spot.keys)), "status")

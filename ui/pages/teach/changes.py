@@ -230,7 +230,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     film = fine_tuning_changes.film(found.folder)
     if film is None:
         return
-    st.subheader(_("Change over training"))
+    st.header(_("Change over training"))
     steps = film.steps
     frame = min(max(get_params(TeachOptions).frame or len(steps), 1), len(steps)) - 1
     if len(steps) > 1:

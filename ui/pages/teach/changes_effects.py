@@ -52,7 +52,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
 
     It is optional because it needs many forward passes.
     """
-    st.subheader(_("Ablation effect"))
+    st.header(_("Ablation effect"))
     bound_widget(TeachOptions, "removed", st.toggle)
     if not get_params(TeachOptions).removed:
         return

@@ -92,9 +92,9 @@ def show(model: str, kind: Kind, first: str) -> None:
         show_notice(describe_prediction(asked), role="status")
         _probabilities(asked, question)
         pick_label(TeachOptions, asked)
-        st.subheader(_("Attribution"))
+        st.header(_("Attribution"))
         draw_words(asked, trace)
-        st.subheader(_("Ablation effect"))
+        st.header(_("Ablation effect"))
         draw_heads(asked, trace)
     except UserError as refusal:
         show_notice(refusal.message)

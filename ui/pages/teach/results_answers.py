@@ -43,7 +43,7 @@ def draw_answers(folder: Path, model: str) -> None:
     for line in headline(found):
         show_notice(line, role="status")
     st.caption(_("Intervals: bootstrap over questions, and Wilson's; questions about one passage are dependent."))
-    st.subheader(_("Test rows"))
+    st.header(_("Test rows"))
     shown = paginate(found.rows, TeachOptions, drop_empty_filter(get_params(TeachOptions), found.rows), translate(HITS))
     for number, row in enumerate(shown):
         mount(list(mark_answers(row)), f"teach_row_{number}", title=title(row))

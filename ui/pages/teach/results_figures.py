@@ -59,7 +59,7 @@ UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
 def draw_labels(results: EvaluationResults, model: str) -> None:
     """Draw the table of scores by label, a note on rare labels and the CSV export."""
     found, each = results.predictions, results.each
-    st.subheader(_("Scores by label"))
+    st.header(_("Scores by label"))
     names = ["label", "precision", "recall", "F1", "support", "predicted", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -114,7 +114,7 @@ def draw_calibration(results: EvaluationResults, model: str, saved: str) -> None
 
     ``saved`` is the folder in the zip file that users download.
     """
-    st.subheader(_("Calibration"))
+    st.header(_("Calibration"))
     found, told = results.predictions, results.sureness
     if told is None:
         show_notice(_("It tagged no word as an entity."), role="status")
@@ -185,7 +185,7 @@ def draw_confusion(results: EvaluationResults, model: str, saved: str) -> None:
     If there are many labels, those with the fewest errors are summed in a last row and column. ``saved`` is the folder
     in the zip file that users download.
     """
-    st.subheader(_("Confusion matrix"))
+    st.header(_("Confusion matrix"))
     found, counts, options = results.predictions, results.counts, get_params(TeachOptions)
     unit = translate(UNITS[found.kind])
     kept = list(range(len(found.labels)))

@@ -32,7 +32,7 @@ FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"),
 
 def draw_rows(results: EvaluationResults, model: str) -> None:
     """Draw the filters for the true and the predicted label, and a page of the matching test rows."""
-    st.subheader(_("Test rows"))
+    st.header(_("Test rows"))
     found, options = results.predictions, get_params(TeachOptions)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):

@@ -179,7 +179,7 @@ def draw(choice: ViewState, steps: list[Steps], requests: list[TokenSteps], opti
     if less is not None:
         show_notice(less, role="status")
     if word is not None:
-        st.subheader(_("How is this word cut?"), anchor=False)
+        st.header(_("How is this word cut?"), anchor=False)
         way, side, at = word
         span = steps[way].sides[side].words[at].span
         for number, place in enumerate(st.columns(len(steps))):

@@ -88,7 +88,7 @@ export function sendTyped(field) {
 
 /**
  * Entry point for Streamlit.
- * @param {{data: {address: string, version: number, moves: boolean}, parentElement: Element|ShadowRoot,
+ * @param {{data: {address: string, version: number, moves: boolean, says: string}, parentElement: Element|ShadowRoot,
  * setTriggerValue: (name: string, value: number) => void}} component
  */
 export default function follower({ data, parentElement, setTriggerValue }) {
@@ -117,6 +117,8 @@ export default function follower({ data, parentElement, setTriggerValue }) {
   };
   const view = Object.assign(followed.get(parentElement) ?? start(), { moves: data.moves, version: data.version });
   followed.set(parentElement, view);
+  const status = parentElement.querySelector("[role=status]");
+  if (status && status.textContent !== data.says) status.textContent = data.says;
   view.from(data.version);
   return () => {
     view.stop();

@@ -1,5 +1,7 @@
-// Scrolls the page to its top when it shows another place, such as the next step of a lesson.
+// Scrolls the page to its top when it shows another place, such as the next step of a lesson, and leads a keyboard or a
+// screen reader to the new heading.
 
+import { focusedElement } from "../shared/elements.js";
 import { mainRegion } from "../shared/streamlit_internals.js";
 
 /**
@@ -16,12 +18,45 @@ export function onAnother(scroll) {
   };
 }
 
-const arrive = onAnother(() => mainRegion(document)?.scrollTo({ top: 0, behavior: "instant" }));
+/** Call `act` once the page is idle. @param {Document} page @param {() => void} act */
+function whenIdle(page, act) {
+  const root = page.documentElement;
+  const idle = () => root.dataset.rest === "true";
+  if (idle()) return act();
+  const watch = new MutationObserver(() => {
+    if (!idle()) return;
+    watch.disconnect();
+    act();
+  });
+  watch.observe(root, { attributeFilter: ["data-rest"] });
+}
 
 /**
- * Entry point for Streamlit.
- * @param {{data: {place: string}}} component
+ * Focus the first heading of the third level, such as a step's title, else of the second, unless the visitor is in a
+ * field.
+ * @param {Document} page
+ */
+function focusHeading(page) {
+  const focused = focusedElement(page);
+  const region = mainRegion(page);
+  const heading =
+    /** @type {HTMLElement|null|undefined} */ (region?.querySelector("h3") ?? region?.querySelector("h2"));
+  if (!heading || !(focused === null || focused.matches("body, button, a"))) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+}
+
+let focuses = false;
+const arrive = onAnother(() => {
+  mainRegion(document)?.scrollTo({ top: 0, behavior: "instant" });
+  if (focuses) whenIdle(document, () => focusHeading(document));
+});
+
+/**
+ * Entry point for Streamlit. `focuses` is true if the heading of a new place takes the focus.
+ * @param {{data: {place: string, focuses: boolean}}} component
  */
 export default function pageTop({ data }) {
+  focuses = data.focuses;
   arrive(data.place);
 }

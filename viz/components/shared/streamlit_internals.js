@@ -50,6 +50,38 @@ export function closeMenuAfterChoice(page) {
   }, { capture: true });
 }
 
+const POPOVER = "[data-testid=stPopoverBody]";
+const POPOVER_BUTTON = "[data-testid=stPopoverButton][aria-expanded=true]";
+const STOPS = "a[href], button, input, textarea, select, summary, iframe, [tabindex]";
+
+/** Return the elements in `part` that Tab reaches, in order. @param {Element} part */
+export function tabStops(part) {
+  const found = [.../** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll(STOPS))];
+  return found.filter((el) => el.tabIndex >= 0 && !el.matches(":disabled") && el.getClientRects().length > 0);
+}
+
+/**
+ * Let Tab lead from the button of an open popover into it, and from the ends of the popover back to the button, because
+ * Streamlit draws popovers at the end of the document.
+ * @param {Document} page
+ */
+export function keepPopoverAtButton(page) {
+  page.addEventListener("keydown", (event) => {
+    const popover = page.querySelector(POPOVER);
+    const button = page.querySelector(POPOVER_BUTTON);
+    if (event.key !== "Tab" || !popover || !(button instanceof HTMLElement)) return;
+    const stops = tabStops(popover);
+    const focused = page.activeElement;
+    if (focused === button && !event.shiftKey && stops[0]) {
+      event.preventDefault();
+      stops[0].focus();
+    } else if (focused === stops.at(event.shiftKey ? 0 : -1) || focused === popover) {
+      button.focus(); // Tab goes on from here to the next control of the page
+      if (event.shiftKey) event.preventDefault();
+    }
+  }, { capture: true });
+}
+
 const STEPS = ["PageUp", "PageDown"]; // with Alt, the shortcuts of Back and Next (ui/input/controls.py)
 
 /**

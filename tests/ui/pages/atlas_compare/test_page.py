@@ -59,7 +59,7 @@ def test_the_page_defines_its_rings_and_names_the_largest_change(monkeypatch: py
     label = found.heads[largest].label
     assert largest != found.order[0]
     assert any(f"{label} " in note and describe_change(found, largest, "distance")[1:] in note for note in notes(page))
-    assert any(label in heading.value for heading in page.subheader)
+    assert any(label in heading.value for heading in page.header)
     for place, measure in enumerate(ATLAS_MEASURES):
         at = largest_change(found, measure)
         change = found.difference[at, place]

@@ -18,7 +18,7 @@ def test_edits_that_do_not_fit_are_refused_and_can_be_put_back() -> None:
     assert "6 layers of 12 heads" in refusal
     press(page, CLEAR)
     says(page, PROMPT)
-    assert "Later heads" not in [heading.value for heading in page.subheader]
+    assert "Later heads" not in [heading.value for heading in page.header]
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ def test_a_damaged_link_leaves_the_rest() -> None:
     page = asked("cause", edits="a3-1,<b>x</b>")
     says(page, "<b>x<")
     says(page, "With head 3-1 ablated")
-    assert "Later heads" in [heading.value for heading in page.subheader]
+    assert "Later heads" in [heading.value for heading in page.header]
 
 
 @pytest.mark.slow

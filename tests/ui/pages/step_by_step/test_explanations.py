@@ -132,10 +132,10 @@ def test_a_weight_is_told_in_chinese() -> None:
 
 def test_a_link_opens_its_stage_and_next_goes_on() -> None:
     page = asked("step_by_step", layer=3, head=1, stage="residual")
-    assert [title.value for title in page.subheader] == []
+    assert [title.value for title in page.header] == []
     (further,) = (button for button in page.button if button.key == "stage_next")
     further.click().run()
     assert page.query_params["stage"] == "check"
     assert [button.disabled for button in page.button if button.key == "stage_next"] == [True]
     whole = asked("step_by_step", layer=3, head=1, stage="all")
-    assert len(whole.subheader) == len(STAGES)
+    assert len(whole.header) == len(STAGES)

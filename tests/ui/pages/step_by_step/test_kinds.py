@@ -50,7 +50,7 @@ def test_models_of_every_kind_are_explained_as_they_are(
     two = {"target": written} if written else {}
     page = asked("step_by_step", model=model, text=text, layer=1, head=2, focus=1, to=0, part=part, stage="all", **two)
     assert any(words in said.value for said in page.markdown)
-    assert [title.value for title in page.subheader] == [translate(title) for title in STAGES.values()]
+    assert [title.value for title in page.header] == [translate(title) for title in STAGES.values()]
     weights = backend.trace(TraceRequest(model=model, text=text, target=written)).weights(1, 2, part)
     [said] = [note for note in notes(page) if "Head 1-2" in note]
     assert f"{weights[1, 0]:.0%} of its attention" in said

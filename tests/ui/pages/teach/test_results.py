@@ -83,7 +83,7 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
     titles = [strip["title"] for strip in strips(page)]
     assert len(titles) == 6
     assert all(title.startswith("Miss · predicted ") for title in titles)
-    assert [heading.value for heading in page.subheader] == [
+    assert [heading.value for heading in page.header] == [
         "Scores by label", "Confusion matrix", "Test rows", "Calibration",
     ]  # fmt: skip
     assert len(page.get("plotly_chart")) == 2
