@@ -47,9 +47,11 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
     tour.keep_own_choice(view)
     if current_view() == classroom.LESSONS:
         open_lesson()
-    st.set_page_config(page_title=browser_title())
+    st.set_page_config(page_title=(title := browser_title()))
     draw_top_bar()
     with st.container(key="above_title"):
         attend(seen)
         tour.bar(view)
     page.run()
+    if browser_title() != title:  # another model than the selected one has answered
+        st.set_page_config(page_title=browser_title())

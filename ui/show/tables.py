@@ -95,10 +95,16 @@ def _reading() -> tuple[ModelId, tuple[str, str, str]]:
     trace = get_trace_store().find(choice.opened) if choice.opened else None
     if trace is not None:
         return trace.model, (trace.text, trace.pair or "", trace.target_text or "")
+    return get_backend().identity(*answering_model()), (choice.text, choice.pair, choice.target)
+
+
+def answering_model() -> tuple[str, str | None]:
+    """Return the name and the revision of the model whose answers this page shows, by default the selected model."""
     view, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
-    if view != st.session_state.get(VIEW):
-        model, revision = choice.model, choice.revision or None
-    return get_backend().identity(model, revision), (choice.text, choice.pair, choice.target)
+    if view == st.session_state.get(VIEW):
+        return model, revision
+    choice = get_view_state()
+    return choice.model, choice.revision or None
 
 
 def model_fields(made: ModelId) -> dict[str, str]:

@@ -9,10 +9,11 @@ import streamlit as st
 
 from i18n import _, translate
 from ui.run.services import get_backend
+from ui.show.tables import answering_model
 from ui.state.navigation import BY_VIEW, view_fields
 from ui.state.session import current_view, get_view_state, open_view
 
-TABS_KEY = "view_tabs"
+TABS_KEY, PICTURES = "view_tabs", "pictures"
 
 
 def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
@@ -59,10 +60,14 @@ def file_of(view: str) -> str:
 
 
 def browser_title() -> str:
-    """Return the title of the browser's tab: page, head and model."""
-    choice = get_view_state()
-    parts = [translate(BY_VIEW[current_view()].title)]
-    if choice.layer is not None and choice.head is not None:
-        parts.append(_("head {layer}-{head}", layer=choice.layer, head=choice.head))
-    model = next((card.title for card in get_backend().models() if card.id == choice.model), choice.model)
-    return " · ".join([*parts, translate(model), "Headlight"])
+    """Return the title of the browser's tab: the page, the selected head, and the model that answers.
+
+    For pictures it is the page alone, because they have models and heads of their own.
+    """
+    choice, parts = get_view_state(), [translate(BY_VIEW[current_view()].title)]
+    if current_view() != PICTURES:
+        model = answering_model()[0]
+        if choice.layer is not None and choice.head is not None and model == choice.model:
+            parts.append(_("head {layer}-{head}", layer=choice.layer, head=choice.head))
+        parts.append(translate(next((card.title for card in get_backend().models() if card.id == model), model)))
+    return " · ".join([*parts, "Headlight"])
