@@ -18,7 +18,6 @@ from inference.tasks.model_request import InspectRequest
 AT_ONCE = 8192  # tokens in a request, summed over its sets
 MOST_SETS = 500  # sets in a request
 STEP_WORK = 2e10  # multiplications in a step of a progress bar, about a second or two on two cores
-SMALL = 2e7  # weights of a model whose requests may have AT_ONCE tokens, such as the app's own models
 
 
 def sets_per_request(tokens: int, at_once: int = AT_ONCE) -> int:
@@ -49,10 +48,9 @@ def tokens_for_size(layers: int, width: int) -> int:
     A layer has about 12 · width² weights.
 
     >>> tokens_for_size(30, 576), tokens_for_size(12, 768), tokens_for_size(6, 384)
-    (167, 235, 8192)
+    (167, 235, 1883)
     """
-    weights = 12 * layers * width**2
-    return AT_ONCE if weights <= SMALL else min(AT_ONCE, int(STEP_WORK / weights))
+    return min(AT_ONCE, int(STEP_WORK / (12 * layers * width**2)))
 
 
 def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:

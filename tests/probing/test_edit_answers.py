@@ -50,6 +50,5 @@ def test_a_step_is_smaller_for_a_larger_model(monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(record, Record)
     assert edit_answers.tokens_per_step(trace) == edit_answers.AT_ONCE
     weights = 12 * trace.layers * (record.heads * record.query.shape[2]) ** 2
-    monkeypatch.setattr(edit_answers, "SMALL", weights - 1)
     monkeypatch.setattr(edit_answers, "STEP_WORK", 5 * weights)
     assert edit_answers.tokens_per_step(trace) == 5
