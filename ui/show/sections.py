@@ -6,29 +6,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _, gettext_lazy, translate
-from ui.state.session import VIEW
 
 USE = gettext_lazy(
     "- Attention does not show what the model uses ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
     "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)); ablation tests it."
 )
-VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expanded) and of the visited pages
 
 
 def reading_help() -> DeltaGenerator:
-    """Return the container of a page's “How to read” section, for the help text.
-
-    The section is expanded on the first visit of the page. It then stays as the visitor left it.
-    """
-    state = st.session_state
-    page = state.get(VIEW)
-    seen: frozenset[str | None] = state.get(SEEN, frozenset())
-    # A local variable, because the state of a session that has just ended does not keep values.
-    visit: tuple[str | None, bool] = state.get(VISIT, ("", False))
-    if visit[0] != page:
-        visit = (page, page not in seen)
-        state[VISIT], state[SEEN] = visit, seen | {page}
-    return st.expander(_("How to read"), expanded=visit[1])
+    """Return the container of a page's folded “How to read” section, for the help text."""
+    return st.expander(_("How to read"))
 
 
 def draw_reading_help(text: str) -> None:
