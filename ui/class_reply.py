@@ -178,14 +178,14 @@ def question_text(seen: StudentView) -> str:
     """Return the open question that a student has not answered, with its number and without emphasis; "" if none."""
     if seen.question is None or seen.revealed or seen.own is not None:
         return ""
-    return remove_emphasis(_numbered(seen.asked, format_prompt(seen.question)))
+    return remove_emphasis(_prompt_with_number(seen.asked, format_prompt(seen.question)))
 
 
 def _draw_prompt(question: Question, number: int) -> None:
-    st.markdown(_numbered(number, escape_except_emphasis(format_prompt(question))))
+    st.markdown(_prompt_with_number(number, escape_except_emphasis(format_prompt(question))))
 
 
-def _numbered(number: int | None, prompt: str) -> str:
+def _prompt_with_number(number: int | None, prompt: str) -> str:
     return _("**Question {number}.** {prompt}", number=number, prompt=prompt)
 
 
