@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View, far_pool, max_pool
-from i18n import typeset_number
+from i18n import _, typeset_number
 from viz.colors import diverging_ramp, sequential_ramp
 from viz.export import check_cells
 from viz.paper.page import (
@@ -179,8 +179,8 @@ def _draw_labels(axes: Axes, view: View, layout: MatrixLayout, options: PaperOpt
     axes.add_collection(LineCollection(leaders, colors=HAIR, linewidths=0.4))
     line = options.size * 1.15
     middle = layout.above + layout.height / 2
-    _draw_text(axes, 2 + line / 2, middle, "query", font, ha="center", va="center", rotation=90, color=MUTED)
-    _draw_text(axes, layout.left + layout.width / 2, 2, "key", font, ha="center", va="top", color=MUTED)
+    _draw_text(axes, 2 + line / 2, middle, _("query"), font, ha="center", va="center", rotation=90, color=MUTED)
+    _draw_text(axes, layout.left + layout.width / 2, 2, _("key"), font, ha="center", va="top", color=MUTED)
 
 
 def _ink(cell: DisplayToken) -> str:

@@ -33,6 +33,8 @@ HAN_FONTS = (
     "WenQuanYi Zen Hei",
     "Droid Sans Fallback",
     "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
 )
 
 Value = TypeVar("Value")

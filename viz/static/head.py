@@ -65,8 +65,8 @@ def picture(view: View, layer: int, head: int, focus: int | None = None) -> Stat
         shapes.append(_label(view.queries[at], left - 8, above + y, at == focus, turned=False))
     for at, x in _labeled_tokens(columns, scale, None):
         shapes.append(_label(view.keys[at], left + x, above - 8, False, turned=True))
-    shapes.append(Text("column: what it looks at", left, 9, SMALL, MUTED))
-    shapes.append(Text("row: the token that looks", 9, above + tall, SMALL, MUTED, turned=True))
+    shapes.append(Text(_("column: what it looks at"), left, 9, SMALL, MUTED))
+    shapes.append(Text(_("row: the token that looks"), 9, above + tall, SMALL, MUTED, turned=True))
     shapes += _legend(left, above + tall + 12, top, view.is_signed)
     told = caption(view, layer, head)
     lines = [line for one in told for line in wrap_text(one, across - 16, SMALL)]
@@ -83,7 +83,13 @@ def caption(view: View, layer: int, head: int) -> tuple[str, str]:
     cut = text if len(text) <= 240 else f"{text[:239]}…"
     truncated = f" · {translate(trace.truncated)}" if trace.truncated else ""
     return (
-        f"head {layer}-{head} · square-root colour scale · layers, heads and positions counted from 0",
+        " · ".join(
+            (
+                _("head {layer}-{head}", layer=layer, head=head),
+                _("square-root colour scale"),
+                _("layers, heads and positions counted from 0"),
+            )
+        ),
         printable_text(f"{model.name}{f' @ {which}' if which else ''} · “{cut}”{truncated}"),
     )
 
@@ -131,7 +137,7 @@ def _legend(x: float, y: float, top: float, signed: bool) -> list[Shape]:
         for value, share, anchor in zip(values, (0, 0.5, 1), anchors, strict=True)
     ]
     bar = Cells(x, y, 160, 10, (diverging_ramp() if signed else sequential_ramp())[None]), Box(x, y, 160, 10, HAIR)
-    return [*bar, *ends, Text("square-root colour scale", x + 170, y + 5, SMALL, MUTED)]
+    return [*bar, *ends, Text(_("square-root colour scale"), x + 170, y + 5, SMALL, MUTED)]
 
 
 def picture_of_heads(view: View) -> StaticPicture:

@@ -11,6 +11,7 @@ from matplotlib.text import Text
 
 from attention.tokens import TokenRow
 from attention.view import View
+from i18n import use_language
 from tests.support.cases import loop_over
 from tests.support.traces import record, sentence_trace
 from viz.export import TooLong
@@ -108,6 +109,9 @@ def test_cells_have_the_colours_and_places_of_their_weights() -> None:
 def test_captions_and_frames_are_optional() -> None:
     view = view_of_length(4)
     plain, more = (draw_matrix(view, 0, 1, PaperOptions(caption=shown, frame=shown)) for shown in (False, True))
+    with use_language("zh"):
+        chinese = {text.get_text() for text in texts_of(draw_matrix(view, 0, 1, PaperOptions()))}
+    assert {"查询", "键"} <= chinese
     assert len(texts_of(more)) > len(texts_of(plain))
     assert len(more.axes[0].patches) == len(plain.axes[0].patches) + 1
 

@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from attention.view import View
+from i18n import use_language
 from tests.support.chinesetexts import sentences
 from tests.support.traces import sentence_trace
 from tests.viz.test_export import HOSTILE, hostile_trace
@@ -46,6 +47,10 @@ def test_svg_has_every_weight_as_its_colour_and_every_token_as_text() -> None:
     told = " ".join(text or "" for text in texts)
     assert "head 1-2 · square-root colour scale · layers, heads and positions counted from 0" in told
     assert told.endswith("tiny · “playing chess.”")
+    with use_language("zh"):
+        chinese = svg(picture(view, 1, 2, 1)).decode()
+    assert "头 1-2 · 平方根色阶" in chinese
+    assert "head" not in chinese
 
 
 def test_what_a_text_or_a_model_brings_is_text() -> None:
