@@ -216,7 +216,7 @@ def lens_map(
     )
     texts = [[escape_label(truncate(piece, 10)) for piece in row] for row in pieces]
     add_cell_text(figure, texts, chances, sequential_scale(theme), theme, size=12)
-    names = [_("likeliest"), *(_("number {number}", number=rank + 1) for rank in range(1, ranks))]
+    names = [_("likeliest"), *(f"#{rank + 1}" for rank in range(1, ranks))]
     figure.update_xaxes(
         tickvals=list(range(ranks)), ticktext=names, showgrid=False, fixedrange=True, side="top", rangemode="normal"
     )

@@ -22,7 +22,7 @@ def test_the_lens_map_holds_every_piece_and_its_probability(theme: Theme) -> Non
     assert heat.customdata[1][1] == "x" * 30
     assert (heat.zmin, heat.zmax) == (0, 1)
     assert list(figure.layout.yaxis.ticktext) == ["words", "layer 0"]
-    assert list(figure.layout.xaxis.ticktext) == ["likeliest", "number 2", "number 3"]
+    assert list(figure.layout.xaxis.ticktext) == ["likeliest", "#2", "#3"]
 
 
 def test_the_curves_are_told_apart_by_colour_and_dashes() -> None:
