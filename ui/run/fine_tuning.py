@@ -11,12 +11,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, translate
 from inference import UserError
 from inference.catalogue.listing import ModelCard, local_card
 from inference.files import sources
 from inference.settings import Settings
-from training.jobs.job import JobStatus
+from probing.labelled.ready_sets import CARDS
+from training.jobs.job import JobStatus, Training
 from training.jobs.queue import TrainingQueue
 from ui.run.services import get_backend
 from ui.server.middleware import NAME, VALUE
@@ -75,7 +76,13 @@ def _card_of(look: JobStatus) -> ModelCard | None:
     begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
     model = _("another such model") if sources.is_taught(look.job.model) else name
     said = _("Taught here on {begun}, from {model}.", begun=begun, model=model)
-    return replace(plain, id=look.job.name, title=look.job.title, summary=said)
+    return replace(plain, id=look.job.name, title=training_title(look.job), summary=said)
+
+
+def training_title(job: Training) -> str:
+    """Return the title of a fine-tuning job in the visitor's language; it begins with the name of the data set."""
+    named = next((card.title for card in CARDS if card.id == job.data), "")
+    return translate(named) + job.title.removeprefix(named) if job.title.startswith(named) else job.title
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from ui.pages.teach import changes, own_sentence, results, saved_model
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.training_progress import draw_progress
 from ui.pages.teach.training_request import begin
-from ui.run.fine_tuning import queue, visitor
+from ui.run.fine_tuning import queue, training_title, visitor
 from ui.run.notices import show_notice
 from ui.show.sections import reading_help
 from ui.state.params import get_params, set_params
@@ -56,7 +56,7 @@ def _draw_training(look: JobStatus) -> None:
             kwargs={"job": look.job.id},
         )
         when = f"{look.job.begun[:16].replace('T', ' ')} UTC"
-        show_notice(f"{look.job.title} · {translate(STATES[look.state])} · {when}", role="status")
+        show_notice(f"{training_title(look.job)} · {translate(STATES[look.state])} · {when}", role="status")
 
 
 def draw_model_view(look: JobStatus) -> None:

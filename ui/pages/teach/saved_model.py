@@ -18,7 +18,7 @@ from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus, iterate_zip
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.training_progress import ACCESS
 from ui.routes.limits import ConcurrencyLimit
-from ui.run.fine_tuning import queue, visitor
+from ui.run.fine_tuning import queue, training_title, visitor
 from ui.run.notices import show_notice
 from ui.show.views import link_to_view
 from ui.state.params import set_params
@@ -172,7 +172,7 @@ def draw_removal(look: JobStatus) -> None:
     if st.session_state.get(SURE) != look.job.id:
         st.button(_("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,))
         return
-    show_notice(_("“{title}” will be removed for everybody, with its results.", title=look.job.title))
+    show_notice(_("“{title}” will be removed for everybody, with its results.", title=training_title(look.job)))
     with st.container(horizontal=True):
         st.button(_("Remove permanently"), type="primary", on_click=_remove, args=(look,))
         st.button(_("Keep it"), on_click=_ask, args=("",))

@@ -14,7 +14,7 @@ from inference import UserError
 from inference.files import sources
 from training.jobs.job import JobStatus
 from ui.pages.teach.options import TeachOptions
-from ui.run.fine_tuning import queue, visitor
+from ui.run.fine_tuning import queue, training_title, visitor
 from ui.run.notices import show_notice
 from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
@@ -214,7 +214,7 @@ def draw_progress(look: JobStatus) -> None:
 
 def _draw_title(look: JobStatus) -> None:
     """Draw the title of the training and a button that returns to the settings."""
-    about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
+    about = f"{training_title(look.job)} · {in_words(look)}" if look.state == "done" else training_title(look.job)
     with st.container(horizontal=True, vertical_alignment="center"):
         show_notice(about, role="status")
         help = _("This training continues at its link.")

@@ -20,7 +20,7 @@ from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
 from ui.pages.teach.data import TaskData, checks, pick_data, show_data
 from ui.pages.teach.options import TeachOptions
-from ui.run.fine_tuning import cards, queue, visitor
+from ui.run.fine_tuning import cards, queue, training_title, visitor
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.text import format_comma_list, join_sentences
@@ -236,7 +236,7 @@ def _say_pushed_out(wanted: TrainingRequest) -> None:
         return  # The checks of the texts report the error.
     if not gone:
         return
-    named = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
+    named = [f"“{training_title(look.job)}”" for look in gone if look.job.owner == visitor()]
     others = len(gone) - len(named)
     if others:
         named.append(ngettext("{n} training of another visitor", "{n} trainings of other visitors", others, n=others))
