@@ -124,7 +124,7 @@ def towers(build: Build, lengths: dict[str, int]) -> list[LayerTower]:
 
 def head_title(class_name: str) -> str:
     """Return the title of a task head, given its class name."""
-    return next((translate(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
+    return next((translate(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Task head"))
 
 
 def activation(forward: FeedForward) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from i18n import _, gettext_lazy, translate, typeset_number
-from inference.tasks.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
+from inference.tasks.whole_pass import ACTIVATED, EMBEDDINGS, HEAD, HIDDEN, Opened, Origin, Stage, Term
 from ui.show.text import format_comma_list
 
 FORMULAS = {
@@ -41,7 +41,6 @@ WORDS: dict[str, str] = {
         gettext_lazy("residual"),
         gettext_lazy("scale"),
         gettext_lazy("pooler"),
-        gettext_lazy("head"),
         gettext_lazy("probabilities"),
         gettext_lazy("queries"),
         gettext_lazy("keys"),
@@ -63,6 +62,7 @@ WORDS: dict[str, str] = {
         gettext_lazy("swapped"),
     )
 }
+WORDS[HEAD] = gettext_lazy("task head")  # "head" alone would read as an attention head
 
 INSIDE = (HIDDEN, ACTIVATED)  # roles between the two matrix products of a feed-forward part
 

@@ -98,7 +98,7 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
     last = asked.result.stages[-1]
     show_notice(
         _(
-            "{shape} numbers, not probabilities: there is no task head.",
+            "{shape} numbers, not probabilities: no task head.",
             shape=" × ".join(map(str, last.shape)),
         ),
         role="status",

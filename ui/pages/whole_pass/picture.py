@@ -143,7 +143,7 @@ def head_and_zoom(asked: PassInspector) -> None:
             required=True,
             format_func=lambda head: translate(heads[head]),
             on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
-            help=_("Reads the last hidden state; without a task head, the pass ends there"),
+            help=_("Reads the last hidden state; without it, the pass ends there"),
         )
     bound_widget(WholePassOptions, "zoom", closeness.segmented_control, required=True)
 

@@ -95,7 +95,7 @@ def test_activations_by_name(name: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("class_name", "title"),
-    [("BertForMaskedLM", "Masked-word head"), ("GPT2LMHeadModel", "Next-word head"), ("XForFun", "Head")],
+    [("BertForMaskedLM", "Masked-word head"), ("GPT2LMHeadModel", "Next-word head"), ("XForFun", "Task head")],
 )
 def test_heads_by_class(class_name: str, title: str) -> None:
     assert head_title(class_name) == title
