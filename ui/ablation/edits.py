@@ -8,7 +8,7 @@ from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, s
 from attention.head_names import head_label, parse_head
 from attention.view import View
 from i18n import _, error_message, ngettext
-from ui.show.text import format_comma_list
+from ui.show.text import format_comma_list, format_semicolon_list
 
 NOTHING = "-"  # Value in the link for an empty list of edits.
 MOST_NAMED = 4  # Maximum number of heads listed by name in a sentence; a longer list is only counted.
@@ -198,7 +198,7 @@ def count_edits(edits: EditSet) -> str:
         said.append(_("Uniform weights ({many}): {heads}", many=len(even), heads=_list_heads(even)))
     if others := len(edits) - len(removed) - len(even):
         said.append(_("other edits: {many}", many=others))
-    return "; ".join(said) or _("Nothing is ablated.")
+    return format_semicolon_list(said) if said else _("Nothing is ablated.")
 
 
 def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:

@@ -101,12 +101,14 @@ def describe_prediction(asked: ExplainedLabel) -> str:
     said, at = asked.prediction, asked.index
     shares = said.probabilities
     if shares is None:
-        numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
+        logits = zip(said.names, said.logits[at], strict=True)
+        numbers = format_comma_list([f"{name} {number:.2f}" for name, number in logits])
         if asked.of_word:
             return _("Prediction for “{word}”: {labels}.", word=asked.word, labels=numbers[:200])
         return _("Prediction: {labels}.", labels=numbers[:200])
     order = np.argsort(-said.logits[at], kind="stable")[:2]
-    what = format_comma_list([f"“{said.names[label]}” ({percent(float(shares[at, label]))})" for label in order])
+    likely = [(f"“{said.names[label]}”", percent(float(shares[at, label]))) for label in order]
+    what = format_comma_list([_("{name} ({detail})", name=name, detail=share) for name, share in likely])
     if asked.of_word:
         return _("Prediction for “{word}”: {labels}.", word=asked.word, labels=what)
     return _("Prediction: {labels}.", labels=what)

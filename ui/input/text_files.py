@@ -101,7 +101,7 @@ def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], 
 def _encoding_name(coding: str) -> str:
     """Return the name of an encoding, or "Not found" for an empty one."""
     code, script = ENCODINGS.get(coding, (coding or _("Not found"), ""))
-    return _("{script} ({code})", script=translate(script), code=code) if script else code
+    return _("{name} ({detail})", name=translate(script), detail=code) if script else code
 
 
 def _refuse_size(data: bytes) -> None:

@@ -214,14 +214,14 @@ def label_text(label: HeadLabel) -> str:
         "name": label_name(label),
         **dict(zip(("value", "low", "high"), _format_shares(label.value, label.low, label.high), strict=True)),
         "n": label.n,
-        "random": f"{translate(RANDOM)}: {label.random:.0%}",
+        "random": _("{name}: {text}", name=translate(RANDOM), text=f"{label.random:.0%}"),
     }
     if label.rule is None:
         return _("{name}: {value} of attention in {n:,} held-out texts ({low} to {high}). {random}.", **values)
     return _(
         "{name}, from {direction}: finds {value} of {n:,} held-out links ({low} to {high}). {rule}. {random}.",
         direction=label_direction(label),
-        rule=f"{_('Best rule')}: {label.rule:.0%}",
+        rule=_("{name}: {text}", name=_("Best rule"), text=f"{label.rule:.0%}"),
         **values,
     )
 
@@ -245,7 +245,7 @@ def brief_label(label: HeadLabel) -> str:
 
     The score is measured on n held-out links or texts. The baseline is the largest score of a head with random weights.
     """
-    random = f"{_('Random weights')}: {label.random:.0%}"
+    random = _("{name}: {text}", name=_("Random weights"), text=f"{label.random:.0%}")
     parts = (label_name(label), label_direction(label), *_format_shares(label.value), f"n = {label.n:,}", random)
     return " · ".join(part for part in parts if part)
 

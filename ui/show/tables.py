@@ -145,7 +145,7 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     if provenance is not None:
         stem = file_stem(name.removesuffix(".csv"), provenance)
         content, name, kind = with_provenance(stem, content, provenance), f"{stem}.zip", "application/zip"
-        label = f"{label} (zip)"
+        label = _("{name} ({detail})", name=label, detail="zip")
     (place or st).download_button(
         label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
     )

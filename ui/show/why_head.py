@@ -256,7 +256,7 @@ def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable
     """
     kind = "cross " if view.part == "cross" else "head "
     heads = {
-        f"{name} · {word}": (name, token)
+        f"{source_title(name)} · {word}": (name, token)
         for side, token, word in (("query", link.query, link.source), ("key", link.key, link.target))
         for name, _values in side_values([terms], side)[:SHOWN]
         if name.startswith(kind)

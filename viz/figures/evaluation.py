@@ -366,8 +366,12 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             hoverinfo="skip",
             line={"dash": "dot", "width": 1.5, "color": theme.line},
         )
-    names = [f"{escape_label(truncate(score.relation))} · {escape_label(score.head)}" for score in scores]
-    figure.update_layout(meta={"y": (_("Relation"), [escape_label(score.relation) for score in scores])})
+    relations = [translate(score.relation) for score in scores]
+    names = [
+        f"{escape_label(truncate(name))} · {escape_label(score.head)}"
+        for name, score in zip(relations, scores, strict=True)
+    ]
+    figure.update_layout(meta={"y": (_("Relation"), [escape_label(name) for name in relations])})
     figure.update_yaxes(
         tickvals=rows,
         ticktext=names,

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from attention.mask import FloatArray
-from i18n import _
+from i18n import _, translate
+from i18n.lists import format_semicolon_list
 from viz.figures.theme import (
     ABOVE,
     BAR,
@@ -96,7 +97,8 @@ def head_map(  # noqa: PLR0913  (keyword options of a figure)
     elif meaning is None:
         add_color_note(figure, theme, unit)
     else:
-        add_color_note(figure, theme, "; ".join(map(": ".join, zip(sides(theme), meaning, strict=True))))
+        said = [_("{name}: {text}", name=side, text=text) for side, text in zip(sides(theme), meaning, strict=True)]
+        add_color_note(figure, theme, translate(format_semicolon_list(said)))
         figure.update_layout(meta={"z": (unit, ())})  # tables name the numbers, which the note does not
     cell = min(CELL, max(LEAST, WIDE // heads))
     figure.update_layout(height=above + below + cell * layers, margin={"t": above, "b": below})

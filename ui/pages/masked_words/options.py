@@ -26,7 +26,7 @@ from ui.input.controls import (
 )
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.text import percent
+from ui.show.text import format_comma_list, percent
 from ui.state.params import AnsweringOptions, get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, example_of
@@ -183,7 +183,7 @@ def _chip(
         )
     guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
     label = " ".join(guess.piece for guess in guesses)
-    chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
+    chances = format_comma_list([f"{guess.piece} {percent(guess.probability)}" for guess in guesses])
     return TokenChip(text, mark="masked", label=label, title=_("Likeliest: {chances}", chances=chances))
 
 

@@ -180,7 +180,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
     """Draw the table of all relations; a click selects a relation."""
     draw_table(
         {
-            _("Relation"): [score.relation for score in scores],
+            _("Relation"): [translate(score.relation) for score in scores],
             _("Links"): [score.n for score in scores],
             _("Head"): [score.head for score in scores],
             _("Direction"): [translate(row.direction) for row in best],
@@ -345,8 +345,11 @@ def _name(row: RelationRow, with_direction: bool) -> str:
 
 def _count_named(rows: Sequence[RelationRow], with_direction: bool) -> str:
     """Return the number of heads, with their labels and scores if they are few."""
-    labels = format_comma_list([f"{_name(row, with_direction)}: {row.accuracy:.1f}%" for row in rows])
-    return f"{len(rows)} ({labels})" if 0 < len(rows) <= MOST_NAMED else str(len(rows))
+    labels = format_comma_list(
+        [_("{name}: {text}", name=_name(row, with_direction), text=f"{row.accuracy:.1f}%") for row in rows]
+    )
+    many = str(len(rows))
+    return _("{name} ({detail})", name=many, detail=labels) if 0 < len(rows) <= MOST_NAMED else many
 
 
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direction: str = "") -> str:
@@ -360,7 +363,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow], direc
     said = _(
         "{relation}, all sentences ({links:,} links, none held out): {many} of {size} heads are significantly above "
         "the baseline, {rule:.1f}%; mean {mean:.1f}%, largest {largest:.1f}% ({head}).",
-        relation=f"{best.relation} ({direction})" if direction else best.relation,
+        relation=_("{name} ({detail})", name=best.relation, detail=direction) if direction else best.relation,
         links=best.n,
         many=_count_named([row for row in mine if row.more], mixed),
         head=format_comma_list(largest[:MOST_NAMED]) + (" …" if len(largest) > MOST_NAMED else ""),

@@ -193,7 +193,8 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
 
 def _matrix(found: WordTable) -> None:
     below, above = sides(theme())
-    note = f"{above}: {_('more similar')} · {below}: {_('less similar')}"
+    meanings = (above, _("more similar")), (below, _("less similar"))
+    note = " · ".join(_("{name}: {text}", name=side, text=text) for side, text in meanings)
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",

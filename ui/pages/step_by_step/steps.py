@@ -22,7 +22,7 @@ from ui.show.chart import theme
 from ui.show.microscope import draw_matrices
 from ui.show.sections import open_section
 from ui.show.tables import download_button, page_provenance
-from ui.show.text import format_share, join_sentences, scientific
+from ui.show.text import format_comma_list, format_share, join_sentences, scientific
 from viz.figures.theme import sides
 from viz.matrix_specs import step_by_step as sheets
 from viz.matrix_specs.heads import neuron as neuron_sheets
@@ -282,7 +282,7 @@ def neuron(spot: WeightPlace) -> None:
     st.caption(
         join_sentences(
             _(
-                "{below}: negative; {above}: positive. Queries and keys include norms and rotation, as in BertViz "
+                "{below}: negative; {above}: positive. Queries and keys include any norms and rotation, as in BertViz "
                 "({paper}).",
                 below=below.capitalize(),
                 above=above,
@@ -297,7 +297,7 @@ def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
     who, whom = spot.pieces
     found = products(query, key)
     parts = [
-        f"{at} ({typeset_number(f'{one * other:+.2f}')})"
+        _("{name} ({detail})", name=str(at), detail=typeset_number(f"{one * other:+.2f}"))
         for at, (one, other) in zip(found.channels, found.terms, strict=True)
     ]
     show_notice(
@@ -309,7 +309,7 @@ def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
             whom=whom,
             total=found.total,
             n=len(query),
-            parts=", ".join(parts),
+            parts=format_comma_list(parts),
             left=found.left,
             rest=found.rest,
         ),

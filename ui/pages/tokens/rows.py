@@ -7,7 +7,7 @@ from typing import Any
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.tokenizer_steps import Steps, TokenizedText
-from ui.show.text import format_semicolon_list
+from ui.show.text import format_comma_list, format_semicolon_list
 from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, TokenizerStep, TokenizerSteps
 from viz.figures.theme import truncate
 
@@ -149,7 +149,7 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     if not unknown:
         return said
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
-    shown = ", ".join(f"“{truncate(place, 20)}”" for place in list(places)[:6])
+    shown = format_comma_list([f"“{truncate(place, 20)}”" for place in list(places)[:6]])
     return _(
         "{said} Not in its vocabulary, hence {unknown}: {pieces}.",
         said=said,

@@ -161,7 +161,9 @@ def draw_edit_list(edits: EditSet, trace: Trace) -> None:
                 for layer, record in enumerate(trace.records(part))
                 for head in range(record.heads)
             ],
-            describe=lambda edit: f"{translate(PARTS[edit.part or trace.part])}: {describe_edit(edit)}",
+            describe=lambda edit: _(
+                "{name}: {text}", name=translate(PARTS[edit.part or trace.part]), text=describe_edit(edit)
+            ),
             form=_(
                 "ax2-5, ae0-1, ad0-1: ablate a cross, encoder or decoder head. ux2-5: uniform weights. "
                 "cx2-5-3-4: hide source token 4 from step 3."
