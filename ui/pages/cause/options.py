@@ -128,7 +128,7 @@ def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) ->
         )
         for at, cell in enumerate(view.keys)
     ]
-    picks = {"cut": _("Click the query word"), "hide": _("Click a word to mask it")}
+    picks = {"cut": _("Click the query word"), "hide": _("Click a word")}
     title = picks.get(options.clicking, _("Text"))
     if options.clicking == "cut" and options.looks is not None:
         title = _("Click the key word")

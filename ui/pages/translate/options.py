@@ -62,7 +62,7 @@ class TranslateOptions(AnsweringOptions):
         choices=WAYS,
     )
     # Beam width.
-    width: int = option(4, label=gettext_lazy("Beams"), help=gettext_lazy("Partial translations kept at each step"))
+    width: int = option(4, label=gettext_lazy("Beam width"), help=gettext_lazy("Partial translations per step"))
     step: int | None = option(None, of_text=drop_place)  # index of the token that the chosen step writes
     # The cross head, such as "2-7", or "mean"; "" selects the head with the largest coverage.
     cross: str = option(
