@@ -61,7 +61,7 @@ FEW = b"text,label\na,x\nb,x\n"
         (
             lambda: alignments.parse(b"a\x07\tc\t0-0\n"),
             'The "source" of line 1 has the control character U+0007 at position 2. Remove it.',
-            '第 1 行的 "source" 的第 2 位有控制字符 U+0007。请删掉它。',
+            '第 1 行的“source”的第 2 位有控制字符 U+0007。请删掉它。',
         ),
         (
             lambda: formats.parse(b"text,source,target,distractor\n", "csv"),
@@ -113,7 +113,7 @@ def test_what_is_counted_is_told() -> None:
     balance = Balance({"train": {"x": 9, "y": 1}, "dev": {}, "test": {}}, "classify")
     with use_language("zh"):
         assert translate(balance.sentence) == (
-            "共 2 个类别；总是猜“x”，在 train 中能对 90%。准确率在这里说明不了多少：请看宏平均 F1。"
+            "共 2 个类别；总是猜“x”，在训练集中能对 90%。准确率在这里说明不了多少：请看宏平均 F1。"
         )
 
 

@@ -64,7 +64,10 @@ def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
     if not found.spans:
         return None
     shown = min(max(0, get_params(AnswersOptions).answer), min(10, len(found.spans)) - 1)
-    labels = [f"{truncate(span.text, 40)} ({percent(span.probability)})" for span in found.spans[:10]]
+    labels = [
+        _("{name} ({detail})", name=truncate(span.text, 40), detail=percent(span.probability))
+        for span in found.spans[:10]
+    ]
     with control_row("answers"):
         bound_widget(
             AnswersOptions, "answer", st.selectbox, options=list(range(len(labels))), shown=shown,

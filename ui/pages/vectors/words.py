@@ -227,7 +227,7 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
             role="status",
         )
     where = mix_name(options, levels)
-    title = f"{_('Cosine similarity')}, {where}"
+    title = _("{first}, {then}", first=_("Cosine similarity"), then=where)
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     computation = Computation(
         f"mixed = mix(backend.inspect(request).levels, {options.mix!r}, {min(options.level, levels - 1)})\n"
