@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from i18n import _
 from lessons.markup import Node, inline, tree
 
 BLANK = "_" * 60  # room for an answer in Markdown
@@ -93,7 +94,7 @@ def _block_markdown(block: Block) -> str:
         case Quotation(text):
             return "\n".join(f"> {line}" for line in text.splitlines())
         case Room(label, _lines):
-            return f"{label}: {BLANK}"
+            return _("{name}: {text}", name=label, text=BLANK)
         case Table(names, rows):
             lines = [names, ["---"] * len(names), *rows]
             return "\n".join(f"| {' | '.join(map(_escape_cell, line))} |" for line in lines)
@@ -159,7 +160,8 @@ def _block_html(block: Block) -> str:
         case Quotation(text):
             return f"<blockquote>{html.escape(text)}</blockquote>"
         case Room(label, lines):
-            return f'<div class="room"><span>{html.escape(label)}:</span>{"<i></i>" * lines}</div>'
+            named = _("{name}: {text}", name=label, text="").rstrip()
+            return f'<div class="room"><span>{html.escape(named)}</span>{"<i></i>" * lines}</div>'
         case Table(names, rows):
             return f"<table>{_row_html(names, 'th')}{''.join(_row_html(row, 'td') for row in rows)}</table>"
         case Figure(caption, svg):

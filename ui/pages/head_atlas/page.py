@@ -153,12 +153,12 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
         _("Label"): [label_name(label) for label in order],
         _("Head"): [atlas.heads[label.head].label for label in order],
         _("Direction"): [label_direction(label) for label in order],
-        _("Percent"): [100 * label.value for label in order],
-        _("Low"): [100 * label.low for label in order],
-        _("High"): [100 * label.high for label in order],
+        _("Percent"): [_percent(label.value) for label in order],
+        _("Low"): [_percent(label.low) for label in order],
+        _("High"): [_percent(label.high) for label in order],
         "n": [label.n for label in order],
-        _("Best rule"): [None if label.rule is None else 100 * label.rule for label in order],
-        translate(RANDOM): [100 * label.random for label in order],
+        _("Best rule"): [None if label.rule is None else _percent(label.rule) for label in order],
+        translate(RANDOM): [_percent(label.random) for label in order],
     }
     with section:
         draw_table(columns, key="atlas_labels")
@@ -170,6 +170,11 @@ def _draw_labels(atlas: Atlas, labels: Mapping[int, HeadLabel]) -> None:
             key="atlas_labels_save",
             provenance=atlas_provenance(atlas) | LABEL_COLUMNS,
         )
+
+
+def _percent(share: float) -> float:
+    """Return a share in percent, without the rounding error of the product."""
+    return round(100 * share, 10)
 
 
 def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
