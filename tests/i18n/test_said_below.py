@@ -61,7 +61,7 @@ FEW = b"text,label\na,x\nb,x\n"
         (
             lambda: alignments.parse(b"a\x07\tc\t0-0\n"),
             'The "source" of line 1 has the control character U+0007 at position 2. Remove it.',
-            '第 1 行的“source”的第 2 位有控制字符 U+0007。请删掉它。',
+            "第 1 行的“source”的第 2 位有控制字符 U+0007。请删掉它。",
         ),
         (
             lambda: formats.parse(b"text,source,target,distractor\n", "csv"),
