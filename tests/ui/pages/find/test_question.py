@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ def view_of(text: str) -> View:
     pieces = tuple(word.lower() for word in words)
     row = TokenRow(pieces, tuple(range(len(words))), tuple(range(len(words))), (0,) * len(words), spans)
     layers = tuple(record(len(words), len(words), seed=10 * layer) for layer in range(2))
-    return View(sentence_trace(text=text, source=row, parts={"encoder": layers}), words=True)
+    trace_id = sha256(text.encode()).hexdigest()  # The app caches surveys by it.
+    return View(sentence_trace(id=trace_id, text=text, source=row, parts={"encoder": layers}), words=True)
 
 
 @pytest.mark.parametrize(
