@@ -81,7 +81,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     box, field = f"{slot}_model", f"{slot}_revision"
 
     def on_pick() -> None:
-        name = (st.session_state[box] or "").strip()
+        name = listed_model(cards, (st.session_state[box] or "").strip())
         if name and name != model:
             keep(name, "")
 
@@ -109,6 +109,23 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
             on_change=lambda: keep(model, st.session_state[field].strip()),
             help=_("Branch, tag or commit; empty means main."),
         )
+
+
+def listed_model(cards: dict[str, ModelCard], typed: str) -> str:
+    """Return the listed model that a typed name means: the only one whose id or title contains it, else ``typed``.
+
+    ``cards`` are the listed models by name.
+
+    >>> names = ("all-MiniLM-L6-v2", "gpt2", "distilgpt2")
+    >>> cards = {name: ModelCard(name, name, "encoder", "", "", None, "") for name in names}
+    >>> [listed_model(cards, typed) for typed in ("minilm", "gpt2", "gpt", "owner/own")]
+    ['all-MiniLM-L6-v2', 'gpt2', 'gpt', 'owner/own']
+    """
+    part = typed.casefold()
+    found = [
+        name for name, card in cards.items() if part in name.casefold() or part in translate(card.title).casefold()
+    ]
+    return typed if typed in cards or not part or len(found) != 1 else found[0]
 
 
 def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
