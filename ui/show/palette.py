@@ -7,15 +7,17 @@ from collections.abc import Iterator
 import streamlit as st
 
 from i18n import ENGLISH, _, active_language, available_languages, gettext_lazy, language_name, translate
+from inference.catalogue.listing import ModelCard
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from lessons.schema import LocalizedText
 from lessons.steps import markdown_of
+from ui.run.services import get_backend
 from ui.show import tour
 from ui.show.terms import FOR_TEACHERS, TERMS, VIEW_ALIASES
 from ui.show.views import go_to_view
 from ui.state.navigation import BY_VIEW, PAGES
-from ui.state.session import change_language, get_view_state, set_view_state
+from ui.state.session import change_language, change_model, get_view_state, set_view_state
 from viz.components.palette import palette
 from viz.components.palette.palette import PaletteEntry
 from viz.paper.notebook import citation, version
@@ -93,11 +95,18 @@ def _settings() -> Iterator[PaletteEntry]:
     choice = get_view_state()
     for field, (on, off) in SWITCHES.items():
         yield PaletteEntry(f"switch:{field}", "setting", translate(off if getattr(choice, field) else on))
+    for card in _other_models():
+        yield PaletteEntry(f"model:{card.id}", "setting", translate(card.title), _("Model"), f"{card.id} model")
     for code in available_languages():
         if code != active_language():
             yield PaletteEntry(f"language:{code}", "setting", language_name(code), _("Language"))
     large = _("1.6 times as large, without sidebar. P or Escape leaves.")
     yield PaletteEntry(PROJECTOR, "setting", _("Projector (P)"), large, "projector view beamer")
+
+
+def _other_models() -> list[ModelCard]:
+    """Return the models on this machine that could be selected instead of the present one."""
+    return [card for card in get_backend().models() if card.downloaded and card.id != get_view_state().model]
 
 
 def _help() -> Iterator[PaletteEntry]:
@@ -141,5 +150,7 @@ def _pick() -> None:
         st.session_state[OPENED] = TERMS[int(name)].view
     elif kind == "switch" and name in SWITCHES:
         set_view_state(**{name: not getattr(get_view_state(), name)})
+    elif kind == "model" and name in {card.id for card in _other_models()}:
+        change_model(name)
     elif kind == "language" and name in available_languages():
         change_language(name)

@@ -25,6 +25,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     monkeypatch.setattr(palette, "get_view_state", lambda: ViewState(special=True, words=False))
     monkeypatch.setattr(palette, "set_view_state", lambda **more: changes.update(more))
     monkeypatch.setattr(palette, "change_language", lambda code: changes.update(language=code))
+    monkeypatch.setattr(palette, "change_model", lambda model: changes.update(model=model))
     monkeypatch.setattr(st, "session_state", {})
     return changes
 
@@ -87,6 +88,8 @@ def test_a_term_is_explained_in_at_most_25_words() -> None:
         ("switch:special", {"special": False}),
         ("switch:words", {"words": True}),
         ("language:zh", {"language": "zh"}),
+        ("model:all-MiniLM-L6-v2", {"model": "all-MiniLM-L6-v2"}),
+        ("model:not/here", {}),
         ("switch:model", {}),
         ("language:xx", {}),
         (None, {}),
