@@ -28,6 +28,7 @@ from viz.paper.notebook import Computation
 RANDOM_SETS = 100
 SEED = 0
 AT_ONCE = 16384  # Maximum number of tokens in a request, over all edit sets.
+FEWEST = 4  # Sets in a request, within AT_ONCE, because each request also computes the text without edits.
 
 
 def measure_changes(  # noqa: PLR0913  # independent values of a request and its progress bar
@@ -42,9 +43,10 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 
     ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
     measurement if the page is drawn again, and ``doing`` describes it on the page. ``at_once`` limits the tokens in a
-    batch. If the visitor stops the measurement, the array has only the edit sets measured so far. May raise UserError.
+    batch of more than FEWEST sets. If the visitor stops the measurement, the array has only the edit sets measured so
+    far. May raise UserError.
     """
-    step = sets_per_request(tokens, at_once)
+    step = sets_per_request(tokens, max(at_once, min(AT_ONCE, FEWEST * tokens)))
     starts = range(0, len(sets), step)
     found = [np.zeros(0, np.float32)]
     for at in stoppable_steps(f"{mark}:{hash(tuple(sets))}", len(starts), doing):

@@ -17,8 +17,13 @@ from viz.paper.notebook import Computation
 SETS: list[EditSet] = [(Ablate(0, head),) for head in range(7)]
 
 
-@pytest.mark.parametrize(("tokens", "parts"), [(5, 1), (ablation.AT_ONCE // 3, 3), (2 * ablation.AT_ONCE, 7)])
-def test_changes_are_the_same_in_parts(tokens: int, parts: int) -> None:
+MOST = ablation.AT_ONCE
+
+
+@pytest.mark.parametrize(
+    ("tokens", "at_once", "parts"), [(5, MOST, 1), (MOST // 3, MOST, 3), (2 * MOST, MOST, 7), (5, 5, 2)]
+)
+def test_changes_are_the_same_in_parts(tokens: int, at_once: int, parts: int) -> None:
     seen: list[int] = []
 
     def numbers(sets: Sequence[EditSet]) -> FloatArray:
@@ -27,7 +32,7 @@ def test_changes_are_the_same_in_parts(tokens: int, parts: int) -> None:
         removed = [1 + SETS.index(mine) if mine else 0 for mine in sets]
         return np.array(removed, np.float32) + 10 * len(seen)
 
-    found = ablation.measure_changes("mark", SETS, tokens, "Asking", numbers)
+    found = ablation.measure_changes("mark", SETS, tokens, "Asking", numbers, at_once)
     assert found.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert len(seen) == parts
     assert sum(seen) == len(SETS) + parts
