@@ -41,8 +41,7 @@ WITHOUT_WRITER = MaskedWords(embedded.BERT, text="The animal didn't cross the st
 def record(folder: Path) -> None:
     """Change this process so that every answer and trace that it computes is also saved to a folder.
 
-    Only answers of MODELS are saved. Answers that are stored already are not used, so that everything is
-    computed.
+    Only answers of MODELS are saved. Answers that are stored already are not used, so that everything is computed.
     """
     compute, trace, stored = SubprocessBackend.made, SubprocessBackend.computed, StoredAnswers(folder)
 

@@ -53,5 +53,5 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
         attend(seen)
         tour.bar(view)
     page.run()
-    if browser_title() != title:  # another model than the selected one has answered
-        st.set_page_config(page_title=browser_title())
+    if (now := browser_title()) != title:  # another model than the selected one has answered
+        st.set_page_config(page_title=now)

@@ -106,7 +106,8 @@ def _settings() -> Iterator[PaletteEntry]:
 
 def _other_models() -> list[ModelCard]:
     """Return the models on this machine that could be selected instead of the present one."""
-    return [card for card in get_backend().models() if card.downloaded and card.id != get_view_state().model]
+    present = get_view_state().model
+    return [card for card in get_backend().models() if card.downloaded and card.id != present]
 
 
 def _help() -> Iterator[PaletteEntry]:

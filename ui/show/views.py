@@ -13,7 +13,8 @@ from ui.show.tables import answering_model
 from ui.state.navigation import BY_VIEW, view_fields
 from ui.state.session import current_view, get_view_state, open_view
 
-TABS_KEY, PICTURES = "view_tabs", "pictures"
+TABS_KEY = "view_tabs"
+PICTURES = "pictures"  # The view whose models and heads are not those of the view state.
 
 
 def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
@@ -62,7 +63,7 @@ def file_of(view: str) -> str:
 def browser_title() -> str:
     """Return the title of the browser's tab: the page, the selected head, and the model that answers.
 
-    For pictures it is the page alone, because they have models and heads of their own.
+    For PICTURES it is the page alone.
     """
     choice, parts = get_view_state(), [translate(BY_VIEW[current_view()].title)]
     if current_view() != PICTURES:

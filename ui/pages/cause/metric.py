@@ -158,9 +158,10 @@ class AnswerMetric:
 
         ``trace`` is that of the text; ``doing`` labels the progress bar. Raise UserError if the model cannot answer.
         """
-        numbers = lambda some: self.numbers(self.ask(some))  # noqa: E731  (passed on below)
-        at_once = tokens_per_step(trace)
-        return measure_changes(self.question.key, sets, len(trace.source), doing, numbers, at_once)
+        tokens, at_once = len(trace.source), tokens_per_step(trace)
+        return measure_changes(
+            self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), at_once
+        )
 
     def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
         """Return notebook code that computes ``numbers`` from the effects of several edit sets.

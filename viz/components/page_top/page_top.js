@@ -5,15 +5,15 @@ import { focusedElement } from "../shared/elements.js";
 import { mainRegion } from "../shared/streamlit_internals.js";
 
 /**
- * Return a function that calls `scroll` if its argument differs from that of the last call. The first call keeps the
- * position, which a reload restores.
- * @param {() => void} scroll
+ * Return a function that calls `arrive` if the place differs from that of the last call, with its further argument. The
+ * first call keeps the position, which a reload restores.
+ * @param {(focuses: boolean) => void} arrive
  */
-export function onAnother(scroll) {
+export function onAnother(arrive) {
   /** @type {string|null} */
   let last = null;
-  return (/** @type {string} */ place) => {
-    if (last !== null && place !== last) scroll();
+  return (/** @type {string} */ place, /** @type {boolean} */ focuses) => {
+    if (last !== null && place !== last) arrive(focuses);
     last = place;
   };
 }
@@ -46,8 +46,7 @@ function focusHeading(page) {
   heading.focus({ preventScroll: true });
 }
 
-let focuses = false;
-const arrive = onAnother(() => {
+const show = onAnother((focuses) => {
   mainRegion(document)?.scrollTo({ top: 0, behavior: "instant" });
   if (focuses) whenIdle(document, () => focusHeading(document));
 });
@@ -57,6 +56,5 @@ const arrive = onAnother(() => {
  * @param {{data: {place: string, focuses: boolean}}} component
  */
 export default function pageTop({ data }) {
-  focuses = data.focuses;
-  arrive(data.place);
+  show(data.place, data.focuses);
 }

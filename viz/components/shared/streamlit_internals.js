@@ -55,7 +55,7 @@ const POPOVER_BUTTON = "[data-testid=stPopoverButton][aria-expanded=true]";
 const STOPS = "a[href], button, input, textarea, select, summary, iframe, [tabindex]";
 
 /** Return the elements in `part` that Tab reaches, in order. @param {Element} part */
-export function tabStops(part) {
+function tabStops(part) {
   const found = [.../** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll(STOPS))];
   return found.filter((el) => el.tabIndex >= 0 && !el.matches(":disabled") && el.getClientRects().length > 0);
 }
@@ -67,9 +67,10 @@ export function tabStops(part) {
  */
 export function keepPopoverAtButton(page) {
   page.addEventListener("keydown", (event) => {
+    if (event.key !== "Tab") return;
     const popover = page.querySelector(POPOVER);
     const button = page.querySelector(POPOVER_BUTTON);
-    if (event.key !== "Tab" || !popover || !(button instanceof HTMLElement)) return;
+    if (!popover || !(button instanceof HTMLElement)) return;
     const stops = tabStops(popover);
     const focused = page.activeElement;
     if (focused === button && !event.shiftKey && stops[0]) {
